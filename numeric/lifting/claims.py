@@ -15,7 +15,7 @@ from derivations.language.judge.proof import StepEvidence
 from derivations.language.layers.layer import Equation, Layer
 from derivations.language.results.derivation import Assumption
 from numeric.lifting.conditions import assumable, of_its_own
-from numeric.lifting.differential import Run, all_values, assignments, compiled_value, draw
+from numeric.lifting.differential import Run, all_values, assignments, draw
 from numeric.lifting.groups import heads_together
 from numeric.lifting.lift import Lifted
 from numeric.lifting.pairing import Chain, numbers_of_parts, paired_numbers
@@ -25,7 +25,7 @@ __all__ = ["is_proved", "under_conditions"]
 
 _SHORT = 9  # equations of two layers that are compared in one claim
 _ROUNDS = 3  # of the search for intermediates
-_CONDITIONS = 3  # that are added one after the other
+_CONDITIONS = 4  # that are added one after the other
 _ROUNDING = 1e-8  # against the largest entry, in double precision; the equations were run with this as well
 _REMEMBERED = 64  # questions whose answers are kept
 
@@ -67,11 +67,9 @@ def _judged(lifted: Lifted, binding: Binding, scalars: Mapping[Symbol, Expr], is
         open_step = next((each for each in evidence if each.level != "proved"), None)
         if open_step is None:  # all are proved, or a run differs and the judge was not asked
             return evidence, added
-        unsettled = open_step.unmet and open_step.unmet[0] == "positive"
-        doubtful = unsettled and not _undefined_together(lifted, binding, scalars)
-        possible = [] if doubtful else assumable(open_step, lifted)
-        if not possible and open_step.unmet and is_layer:
-            possible = _own_conditions(lifted, binding, scalars)
+        possible = assumable(open_step, lifted)
+        if not possible and open_step.unmet:
+            possible = _of_values(lifted, binding, scalars, is_layer, added)
         new = [each for each in possible if each not in (*added, *lifted.conditions)]
         if not new:
             break
@@ -80,24 +78,29 @@ def _judged(lifted: Lifted, binding: Binding, scalars: Mapping[Symbol, Expr], is
     return (evidence, added) if is_proved(evidence) else (first, ())
 
 
-def _own_conditions(lifted: Lifted, binding: Binding, scalars: Mapping[Symbol, Expr]) -> list[Assumption]:
-    """Return the conditions under which the layer itself has a value: it says nothing of other entries."""
+def _of_values(
+    lifted: Lifted,
+    binding: Binding,
+    scalars: Mapping[Symbol, Expr],
+    is_layer: bool,
+    added: Sequence[Assumption],
+) -> list[Assumption]:
+    """Return the next condition under which the layer itself has a value: it says nothing of other entries.
+
+    Another function in its place says no more than the first one where both need the condition.
+    """
     theirs = _renamed(heads_together(binding.layer), set(), scalars)
-    assumptions = (*(Assumption(relation) for relation in lifted.assumed), *lifted.conditions)
+    assumptions = (*(Assumption(relation) for relation in lifted.assumed), *lifted.conditions, *added)
     equations = (*binding.equations, *theirs)
-    return list(of_its_own(theirs[-1].variable, equations, dict(binding.batch), assumptions) or ())
-
-
-def _undefined_together(lifted: Lifted, binding: Binding, scalars: Mapping[Symbol, Expr]) -> bool:
-    """Return whether both sides lack a value at the same entries of a run: then neither is more than the other."""
-    known = {"epsilon": 1e-5, **{s.name: float(value) for s, value in scalars.items()}}
-    try:
-        run = draw(lifted, next(assignments(lifted, general=True)))
-        mine, other = compiled_value(lifted.layer, run, known), np.asarray(binding.value(run, known))
-    except Exception:  # without a run nothing is assumed
-        return False
-    undefined = np.isnan(mine)
-    return bool(undefined.any() and np.array_equal(undefined, np.isnan(other)))
+    needed = of_its_own(theirs[-1].variable, equations, dict(binding.batch), assumptions)
+    if needed is None or is_layer:
+        return [] if needed is None else [needed]
+    for _ in range(_CONDITIONS):  # the function may miss others first
+        own = of_its_own(lifted.layer.output, lifted.layer.equations, {}, assumptions)
+        if own is None or own == needed:
+            return [] if own is None else [own]
+        assumptions = (*assumptions, own)
+    return []
 
 
 def is_proved(evidence: Sequence[StepEvidence]) -> bool:

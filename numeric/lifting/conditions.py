@@ -23,16 +23,12 @@ from numeric.lifting.lift import Lifted, shows_an_entry
 
 __all__ = ["assumable", "of_its_own", "unequal_text"]
 
-_OWN = 4  # conditions of one layer
 _SIGNS = {"nonzero": Ne, "positive": Gt, "nonnegative": Ge}
 
 
 def assumable(step: StepEvidence, lifted: Lifted) -> list[Assumption]:
-    """Return assumptions from which the missing side condition may follow: about sizes, or about the rows of masks."""
+    """Return assumptions from which a divisor is not 0: about sizes, or about the rows of masks."""
     kind, value = step.unmet or ("", Rational(0))
-    if kind == "positive":
-        given = [v for v in lifted.layer.inputs if isinstance(value, Indexed) and v.name == value.base.label.name]
-        return [are_positive(v) for v in given if v.kind == "real"]
     if kind != "nonzero":
         return []
     sizes = {s.name: s for s in symbols_of(lifted)}
@@ -47,19 +43,11 @@ def assumable(step: StepEvidence, lifted: Lifted) -> list[Assumption]:
 
 def of_its_own(
     output: Variable, equations: Sequence[Equation], ranges: Mapping[Symbol, Expr], assumptions: Sequence[Assumption]
-) -> tuple[Assumption, ...] | None:
-    """Return the conditions under which a layer has a value, beyond its assumptions; None where they cannot be said."""
-    found: tuple[Assumption, ...] = ()
-    for _ in range(_OWN):
-        goal = Derivation("its own", "", (), tuple(equations), dict(ranges), (*assumptions, *found))
-        evidence = prove_equal(output, output, goal, "definition", refute=False)
-        if evidence.level == "proved":
-            return found
-        new = _stated(evidence, output, equations, ranges)
-        if new is None or new in found:
-            return None
-        found = (*found, new)
-    return None
+) -> Assumption | None:
+    """Return a condition that a layer needs to have a value, beyond its assumptions; None if it can say none."""
+    goal = Derivation("its own", "", (), tuple(equations), dict(ranges), tuple(assumptions))
+    evidence = prove_equal(output, output, goal, "definition", refute=False)
+    return None if evidence.level == "proved" else _stated(evidence, output, equations, ranges)
 
 
 def _stated(
@@ -75,10 +63,11 @@ def _stated(
     sizes = [part for along in output.shape for part in _parts(along)]
     places = {f"place {k}": (Symbol(f"row_{k}", integer=True), size) for k, size in zip(count(1), sizes, strict=False)}
     over = {index.name: (index, size) for index, size in ranges.items()}
+    over = _summed_over(value, arrays) | over | places
     put, given = {}, {}
     for symbol in value.free_symbols:
-        if symbol.name in places | over:
-            put[symbol], size = (places | over)[symbol.name]
+        if symbol.name in over:
+            put[symbol], size = over[symbol.name]
             given[put[symbol]] = size
         elif symbol.name in known:
             put[symbol] = known[symbol.name]
@@ -90,18 +79,25 @@ def _stated(
     relation = _SIGNS[kind](told, 0)
     if not isinstance(relation, Relational):
         return None
-    return Assumption(relation, given, unequal_text(relation) if kind == "nonzero" else str(relation))
+    text = unequal_text(relation) if kind == "nonzero" else str(relation)
+    if kind == "positive" and isinstance(told, Indexed) and all(place in given for place in told.indices):
+        text = f"all entries of {told.base.label} are positive"
+    return Assumption(relation, given, text)
 
 
 def _parts(along: Expr | Blocks) -> tuple[Expr, ...]:
     return (total(along.count), total(along.size)) if isinstance(along, Blocks) else (total(along),)
 
 
-def are_positive(array: Variable) -> Assumption:
-    """Return the assumption that all entries of an array are positive, as a logarithm of them needs."""
-    places = tuple(Symbol(f"place_{number}", integer=True) for number in range(len(array.shape)))
-    ranges = dict(zip(places, map(total, array.shape), strict=True))
-    return Assumption(Gt(array[places], 0), ranges, f"all entries of {array} are positive")
+def _summed_over(value: Expr, arrays: Mapping[str, Variable]) -> dict[str, tuple[Symbol, Expr]]:
+    """Return the places of arrays that a sum runs over, with their numbers: a condition holds at each of them."""
+    return {
+        place.name: (place, total(size))
+        for each in value.atoms(Indexed)
+        if each.base.label.name in arrays
+        for place, size in zip(each.indices, arrays[each.base.label.name].shape, strict=True)
+        if isinstance(place, Symbol)
+    }
 
 
 def unequal_text(relation: Relational) -> str:

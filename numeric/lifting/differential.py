@@ -25,6 +25,7 @@ from numeric.lifting.refusals import NotFollowed
 from numeric.runtime.structure import identifier
 
 __all__ = [
+    "DOMAINS",
     "Disagreement",
     "OtherShape",
     "Run",
@@ -40,6 +41,11 @@ __all__ = [
     "symbols_of",
 ]
 
+DOMAINS: Mapping[str, Callable[[Any], Any]] = {  # of functions that take all numbers, or raise for some of them
+    "reals": lambda numbers: numbers,
+    "positive numbers": np.abs,
+    "probabilities": lambda numbers: 1 / (1 + np.exp(-numbers)),
+}
 _LARGEST = 4096  # of the sizes that are run
 _PRIMES = (3, 5, 2, 7, 11, 13, 17, 19)
 _TOLERANCE = {False: 1e-8, True: 1e-4}  # against the largest entry; True: the function casts to fewer digits
@@ -122,8 +128,11 @@ def assignments(lifted: Lifted, general: bool = False, wanted: int = 3) -> Itera
             given += 1
 
 
-def draw(lifted: Lifted, sizes: Mapping[str, int], seed: int = 0, scale: float = 1.0, positive: bool = False) -> Run:
-    """Return random arguments: normal numbers, small whole numbers, masks whose rows show an entry and hide another."""
+def draw(lifted: Lifted, sizes: Mapping[str, int], seed: int = 0, scale: float = 1.0, domain: str = "reals") -> Run:
+    """Return random arguments: normal numbers, small whole numbers, masks whose rows show an entry and hide another.
+
+    `domain` is one of `DOMAINS`: from where the real numbers are.
+    """
     rng = np.random.default_rng(seed)
     arrays: dict[str, Any] = {}
     scalars: dict[str, float] = {}
@@ -139,8 +148,7 @@ def draw(lifted: Lifted, sizes: Mapping[str, int], seed: int = 0, scale: float =
             elif variable.kind == "integer":
                 drawn = rng.integers(0, smallest, shape)
             else:
-                drawn = scale * rng.standard_normal(shape)
-                drawn = np.abs(drawn) if positive else drawn
+                drawn = DOMAINS[domain](scale * rng.standard_normal(shape))
             arrays[variable.name] = drawn
         if isinstance(value, Expr) and not value.is_integer:
             scalars |= {s.name: 0.25 for s in value.free_symbols if s.name not in sizes}
@@ -216,11 +224,12 @@ def all_values(layer: Layer, run: Run, scalars: Mapping[str, float], other: Run 
 
 
 def satisfies(lifted: Lifted, run: Run, scalars: Mapping[str, float] | None = None) -> bool:
-    """Return whether a run satisfies the conditions of what was lifted: every row of its masks shows an entry."""
-    if not lifted.visible:
+    """Return whether a run satisfies the conditions of what was lifted: rows show an entry, and guards hold."""
+    if not lifted.visible and not lifted.guarded:
         return True
     values = {**all_values(lifted.layer, run, scalars or {}), **run.arrays}
-    return all(bool(np.any(values[mask.name], axis=-1).all()) for mask in lifted.visible)
+    guarded = all(bool(((np.asarray(values[mask.name]) != 0) == answer).all()) for mask, answer in lifted.guarded)
+    return guarded and all(bool(np.any(values[mask.name], axis=-1).all()) for mask in lifted.visible)
 
 
 def disagreement(one: Any, other: Any, run: Run, rounded: bool = False) -> Disagreement | None:

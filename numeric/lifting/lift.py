@@ -18,12 +18,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sympy import Expr, Ge, Gt, Integer, Sum, Symbol
+from sympy import Eq, Expr, Ge, Gt, Integer, Le, Mul, Ne, Sum, Symbol
 from sympy.core.relational import Relational
 
 from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.contraction import Contraction
 from derivations.language.arrays.expression import Array, Scaled, Variable
+from derivations.language.arrays.functions import Elementwise
+from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.shapes import total
 from derivations.language.layers.layer import Equation, Layer
 from derivations.language.layers.names import fresh_name
@@ -33,7 +35,7 @@ from numeric.lifting.computed import Computed
 from numeric.lifting.display import beside_source
 from numeric.lifting.door import Door, called
 from numeric.lifting.doors.choice import NUMPY, door_of
-from numeric.lifting.doors.numpy_door import FACTORIES
+from numeric.lifting.doors.numpy_door import FACTORIES, scipy_functions
 from numeric.lifting.held_state import state_of
 from numeric.lifting.numbers import Scalar, Size, as_number, is_number, patched_math
 from numeric.lifting.operations import with_blocks
@@ -62,6 +64,7 @@ class Lifted:
     known: Mapping[int, Expr] = field(default_factory=dict)  # numbers of a module that stand for sizes
     fixed: Mapping[Symbol, int] = field(default_factory=dict)  # sizes that the module was made with
     visible: tuple[Variable, ...] = ()  # masks of which every row must show an entry
+    guarded: tuple[tuple[Variable, bool], ...] = ()  # masks that must be set everywhere, or nowhere
     near: tuple[str, ...] = ()  # decimals that are close to a known constant
     recognised: tuple[str, ...] = ()  # arrays that are written as a named function, by proof
     rounded: bool = False  # whether the function casts to a number type of fewer digits
@@ -155,7 +158,9 @@ def ways(
         after = state_of(function)
         if _drawn() != drawn:
             raise NotFollowed("the function draws random numbers")
-        if (again, second.equations, second.visible) != (output, trace.equations, trace.visible):
+        if (again, second.equations, second.guarded, second.visible) != (
+            *(output, trace.equations, trace.guarded, trace.visible),
+        ):
             raise NotFollowed("the function computes something else when it is called again")
         if after != before:
             changed = next(name for name in {**before, **after} if before.get(name) != after.get(name))
@@ -269,7 +274,7 @@ def _run(
     with ExitStack() as stack:
         stack.enter_context(tracing(trace))
         stack.callback(kept.reset, kept.set([]))
-        stack.enter_context(patched_math(*_spaces(function)))
+        stack.enter_context(patched_math(*_spaces(function), own=dict(scipy_functions())))
         stack.enter_context(_patched_factories())
         given = {name: symbolic(value) for name, value in arguments.items()}
         held = {name: symbolic(variable) for name, variable in weights.items()}
@@ -325,12 +330,14 @@ def _lifted(
                 for numbers, size in trace.chosen
                 for condition in _in_range(renamed.get(numbers, numbers), size)
             ),
+            *(_as_guarded(renamed.get(mask, mask), layer, answer) for mask, answer in trace.guarded),
         ),
         tuple(dict.fromkeys(trace.literals)),
         door_of(function),
         dict(weights),
         dict(trace.known_sizes),
         visible=tuple(v for v in (renamed.get(mask, mask) for mask in trace.visible) if isinstance(v, Variable)),
+        guarded=tuple((renamed[mask], answer) for mask, answer in trace.guarded),
         near=tuple(trace.near),
         rounded=trace.rounded,
         lines={renamed[variable]: line for variable, line in trace.lines.items() if variable in renamed},
@@ -352,6 +359,31 @@ def _in_range(numbers: Array, size: Expr) -> Iterator[Assumption]:
     for gap in (numbers[indices], size - 1 - numbers[indices]):
         text = f"{numbers} counts the rows of a table from 0 to {size - 1}"
         yield Assumption(Ge(gap, 0), dict(zip(indices, map(total, numbers.shape), strict=True)), text)
+
+
+def _as_guarded(mask: Array, layer: Layer, answer: bool) -> Assumption:
+    """Return the assumption that a mask is set everywhere, or nowhere: the relation that it holds, or its opposite."""
+    indices = tuple(Symbol(f"row_{number}", integer=True) for number in range(len(mask.shape)))
+    ranges = dict(zip(indices, map(total, mask.shape), strict=True))
+    value = next((equation.value for equation in layer.equations if equation.variable == mask), mask)
+    relation: Any = Ne(mask[indices], 0) if answer else Eq(mask[indices], 0)
+    held = _held_by(value.args[0].formula.expr) if isinstance(value, Elementwise) else None
+    if held is not None:
+        held = held if answer else held.negated
+        put = dict(zip(value.args[0].formula.variables, (each[indices] for each in value.args[1:]), strict=True))
+        relation = held.func(*(side.xreplace(put) for side in held.args), evaluate=False)
+    return Assumption(relation, ranges, str(relation))
+
+
+def _held_by(formula: Expr) -> Relational | None:
+    """Return the relation for which a formula is 1, and 0 otherwise; equality is written as two orders."""
+    relations = [each.args[0] for each in Mul.make_args(formula) if isinstance(each, Iverson)]
+    if len(relations) == 1 and isinstance(formula, Iverson):
+        return relations[0] if isinstance(relations[0], Relational) else None
+    if len(relations) == len(formula.args) == 2 and {r.func for r in relations} == {Ge, Le}:
+        return Eq(*relations[0].args, evaluate=False)
+    opposite = _held_by(1 - formula) if isinstance(1 - formula, Mul) and not isinstance(formula, Mul) else None
+    return None if opposite is None else opposite.negated
 
 
 def _spaces(function: Callable[..., Any]) -> list[dict[str, Any]]:
@@ -425,7 +457,7 @@ def _layer(
     equations = dict(trace.equations)
     needed, order = (
         set(),
-        [v for v in (output, *trace.visible, *(v for v, _ in trace.chosen)) if isinstance(v, Variable)],
+        [v for v in (output, *trace.named_in_conditions) if isinstance(v, Variable)],
     )
     while order:
         variable = order.pop()
@@ -450,7 +482,7 @@ def _layer(
     for variable, value in kept.items():
         value = replace_free(value, {v: renamed[v] for v in value.atoms(Variable) & renamed.keys()})
         if (
-            variable not in (output, *trace.visible, *(v for v, _ in trace.chosen))
+            variable not in (output, *trace.named_in_conditions)
             and variable not in names
             and uses.get(variable) == 1
             and variable not in operands

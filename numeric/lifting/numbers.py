@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+import struct
+import sys
+from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import cache
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 from sympy import E as euler
@@ -45,6 +48,10 @@ _CLOSED: tuple[tuple[Expr, str], ...] = (
     (sqrt(pi), "sqrt(pi)"),
     (pi, "pi"),
     (2 * pi, "2 pi"),
+    (pi / 2, "pi/2"),
+    (pi / 180, "pi/180"),
+    (180 / pi, "180/pi"),
+    (2 / sqrt(pi), "2/sqrt(pi)"),
     (euler, "e"),
     (log(2), "log(2)"),
     (1 / log(2), "1/log(2)"),
@@ -81,6 +88,17 @@ def _close(value: float) -> tuple[Expr, str] | None:
     return (closed, written) if gap <= _ROUNDED * abs(value) else None
 
 
+_DIGITS = 6  # of a decimal that was written down
+
+
+def _narrow(value: float) -> str | None:
+    """Return the short decimal whose nearest float32 a number is, as constants in C++ are."""
+    (single,) = struct.unpack("f", struct.pack("f", value)) if 1e-30 < abs(value) < 1e30 else (0.0,)
+    short = f"{value:.{_DIGITS}g}"
+    same = single == value and struct.pack("f", float(short)) == struct.pack("f", value)
+    return short if same and float(short) != value else None
+
+
 @cache
 def _closed() -> tuple[tuple[Expr, float, str], ...]:
     return tuple((closed, float(closed), written) for closed, written in _CLOSED)
@@ -111,6 +129,10 @@ def number(value: Any) -> Expr:
     if known is not None:
         current().read(f"{value!r} as {known[1]}")
         return known[0]
+    narrow = _narrow(value)
+    if narrow is not None:
+        current().read(f"{value!r} as {narrow}, whose float32 it is")
+        return Rational(narrow)
     close = _close(value)
     if close is not None:
         closed, written = close
@@ -288,9 +310,17 @@ class Size(Scalar):
     def __mod__(self, other: Any) -> Any:
         """Return the remainder where the quotient is exact for all sizes: 0."""
         top, bottom = self.expression, as_number(other)
+        if at_least(top, 0) and at_least(expand(bottom - top), 1):
+            return size_of(top)
         if whole_quotient(top, bottom) is None:
             raise refuse(f"{top} % {bottom} is not known for all sizes: declare {top} as a multiple of {bottom}")
         return 0
+
+    def __rmod__(self, other: Any) -> Any:
+        """Return the remainder of a number that is smaller than the size."""
+        if isinstance(other, int) and other >= 0 and self > other:
+            return other
+        raise refuse(f"{other} % {self.expression} is not known for all sizes")
 
     def _compared(self, other: Any, relation: Callable[[Any, Any], Any]) -> Any:
         if not is_number(other):
@@ -370,17 +400,19 @@ SYMBOLIC = {"sqrt": sqrt, "exp": exp, "log": log, "tanh": tanh, "sin": sin, "cos
 
 
 @contextmanager
-def patched_math(*modules: Any) -> Any:
+def patched_math(*modules: Any, own: Mapping[Any, Any] = MappingProxyType({})) -> Any:
     """Let `math.sqrt` and its siblings take symbolic numbers: `float` of one must stay refused.
 
-    `modules` are the namespaces of the function under study, where the functions may stand under names of their own.
+    `modules` are the namespaces of the function under study, where the functions may stand under names of their own;
+    `own` are functions of other libraries with their rules.
     """
-    replaced: dict[Any, Any] = {}
+    replaced: dict[Any, Any] = dict(own)
     for name, symbolic in SYMBOLIC.items():
         replaced[getattr(math, name)] = _either(getattr(math, name), symbolic)
     replaced[math.pow] = lambda a, b: a**b if isinstance(a, Scalar) or isinstance(b, Scalar) else _POW(a, b)
     places = []
-    for space in (vars(math), *modules):
+    of_own = (vars(sys.modules[name]) for name in {each.__module__.rpartition(".")[0] for each in own})
+    for space in (vars(math), *modules, *of_own):
         for name, value in list(space.items()):
             try:
                 new = replaced.get(value)

@@ -50,13 +50,18 @@ from numeric.lifting.trace import current
 __all__ = [
     "band",
     "concatenate",
+    "flipped",
     "gathered",
     "item",
+    "padded",
     "picked",
     "positions",
     "reshape",
+    "rolled",
+    "running_sums",
     "sorted_places",
     "stack",
+    "tiled",
     "written",
 ]
 
@@ -79,6 +84,9 @@ def item(array: Tensor, key: Any) -> Tensor:
         keys[at : at + 1] = [slice(None)] * (array.ndim - named)
     else:
         keys += [slice(None)] * (array.ndim - named)
+    turned = [number for number, each in enumerate(k for k in keys if k is not None) if each == slice(None, None, -1)]
+    if turned:
+        array, keys = flipped(array, turned), [slice(None) if each == slice(None, None, -1) else each for each in keys]
     steps = iter(array.axes)
     shape: list[Along] = []
     reading: list[Any] = []  # for each axis of the array, what is read there
@@ -107,6 +115,18 @@ def item(array: Tensor, key: Any) -> Tensor:
         else:
             read.append(what)
     return viewed(array, shape, lambda node: moved(indices, shape, (node, array.axes, read)))
+
+
+def flipped(array: Tensor, axes: Sequence[int]) -> Tensor:
+    """Return an array whose entries stand in the opposite order along axes."""
+    turned = {axis_number(axis, array.ndim) for axis in axes}
+    target = [size_of_axis(along) if number in turned else along for number, along in enumerate(array.axes)]
+    indices = numbered(target)
+    read = [
+        expand(size_of_axis(along) - 1 - index.flat) if number in turned else index
+        for number, (index, along) in enumerate(zip(indices, target, strict=True))
+    ]
+    return viewed(array, target, lambda node: moved(indices, target, (node, array.axes, read)))
 
 
 def _place_of(given: Any, along: Along) -> Expr:
@@ -410,6 +430,56 @@ def stack(arrays: Sequence[Tensor], axis: int) -> Tensor:
     """Return arrays of one shape along a new axis."""
     number = axis_number(axis, arrays[0].ndim + 1)
     return concatenate([inserted(array, [number]) for array in arrays], number)
+
+
+def padded(array: Tensor, axis: int, before: Expr, behind: Expr, value: Expr) -> Tensor:
+    """Return an array with one number at places before and behind its own along an axis."""
+    parts = [array]
+    for size, front in ((before, True), (behind, False)):
+        if size != 0:
+            _demand_entries(size, "padding")
+            shape = [size if number == axis else along for number, along in enumerate(array.axes)]
+            parts.insert(0 if front else len(parts), constant(value, shape))
+    return concatenate(parts, axis) if len(parts) > 1 else array
+
+
+def rolled(array: Tensor, shifts: Any, axes: Any) -> Tensor:
+    """Return an array whose entries are moved along axes by numbers of places; the last ones come first."""
+    for shift, axis in zip(
+        *(each if isinstance(each, tuple | list) else (each,) for each in (shifts, axes)), strict=True
+    ):
+        if not isinstance(shift, int) or axis is None:
+            raise refuse("a roll by a symbolic number of places, or of all entries")
+        front = (slice(None),) * axis_number(axis, array.ndim)
+        if shift:
+            parts = [item(array, (*front, slice(-shift, None))), item(array, (*front, slice(None, -shift)))]
+            array = concatenate(parts, axis)
+    return array
+
+
+def tiled(array: Tensor, times: Sequence[Any]) -> Tensor:
+    """Return an array as a whole several times along each axis; new axes stand in front."""
+    array = inserted(array, list(range(len(times) - array.ndim))) if len(times) > array.ndim else array
+    for axis, count in enumerate(times, start=array.ndim - len(times)):
+        if isinstance(count, int):
+            array = concatenate([array] * count, axis) if count > 1 else array
+            continue
+        wide = inserted(array, [axis])
+        spread = broadcast_to(wide, [*wide.axes[:axis], as_number(count), *wide.axes[axis + 1 :]])
+        sizes = list(array.shape)
+        array = reshape(spread, [*sizes[:axis], count * sizes[axis], *sizes[axis + 1 :]])
+    return array
+
+
+def running_sums(array: Tensor, axis: int, reverse: bool = False) -> Tensor:
+    """Return the sums of the entries up to each place along an axis: a product with the causal mask."""
+    finite("a running sum", array)
+    along = axis_number(axis, array.ndim)
+    size = size_of_axis(array.axes[along])
+    mask = band(size, size, 0, not reverse)
+    names = _letters("a", array.ndim)
+    inner = [*names[:along], "p", *names[along + 1 :]]
+    return contract(names, (mask, [names[along], "p"]), (real(array), inner))
 
 
 # --- positions and masks --------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from derivations.language.layers.layer import Equation, Layer
 from derivations.language.results.derivation import Assumption
 from numeric.lifting.claims import is_proved, under_conditions
 from numeric.lifting.differential import (
+    DOMAINS,
     Run,
     assignments,
     compiled_value,
@@ -155,7 +156,7 @@ def prove_same(one: Callable[..., Any], other: Callable[..., Any] | Expr, /, **s
     name, target = map(name_of, (one, other))
     try:
         second = next(ways(other, (), shapes))
-        _check(second)
+        second = _checked(second)
     except NotFollowed as refusal:
         return Verdict("not followed", name, target, reason=f"{target}: {refusal}")
     except _ERRORS as error:
@@ -226,7 +227,7 @@ def _by_binding(
         reserved = {v.name for v in (*layer.inputs, *layer.parameters)}
         known, weights, fixed = binding.known, binding.weights, binding.fixed
         for lifted in ways(function, (), binding.arguments, known, weights, fixed, reserved, generous):
-            _check(lifted)
+            lifted = _checked(lifted)
             verdicts.append(_decided(lifted, name, binding, also))
             if verdicts[0].level != "proved":
                 break
@@ -256,28 +257,45 @@ def _with(first: Verdict, verdicts: Sequence[Verdict]) -> Verdict:
     )
 
 
-def _check(lifted: Lifted) -> None:
-    """Run the equations against the function; raise `NotFollowed` where they differ."""
+def _checked(lifted: Lifted) -> Lifted:
+    """Run the equations against the function; raise `NotFollowed` where they differ.
+
+    Where the function raises for some real numbers and for none of a narrower domain, that is a reading.
+    """
     runs = valued = 0
-    for positive in (False, True):
+    raised: Exception | None = None
+    for domain in DOMAINS:  # a logarithm may want positive numbers
+        failed: Exception | None = None
         for number, sizes in enumerate(assignments(lifted)):
             wide = 3.0 if number % 2 else 1.0  # wider ones show what is cut off
-            run = draw(lifted, sizes, seed=number, scale=wide, positive=positive)
+            run = draw(lifted, sizes, seed=number, scale=wide, domain=domain)
             if not satisfies(lifted, run):
                 continue
-            value = run_function(lifted, run)
+            try:
+                value = run_function(lifted, run)
+            except Exception as error:  # the function may check what it is given
+                failed = error
+                continue
             found = disagreement(value, compiled_value(lifted.layer, run), run, lifted.rounded)
             if found is not None:
                 raise NotFollowed(f"the equations are not what the function does: {found}")
             runs += 1
+            last = run, value
             valued += bool(np.isfinite(value.astype(np.float64)).any()) or not value.size
-        if valued:
-            break  # else a logarithm may want positive numbers
+        if valued and failed is None:
+            break
+        raised = failed or raised
+    if failed is not None:
+        raise failed
     if not runs:
         raise NotFollowed("no sizes were found that satisfy what was assumed, so the equations were not run")
     if not valued:
         raise NotFollowed("the function has no value for random numbers, so the equations were not compared")
-    _check_narrow(lifted, run, value)
+    _check_narrow(lifted, *last)
+    if raised is None:
+        return lifted
+    told = f"the arguments as {domain}: for some others the function raises {type(raised).__name__}"
+    return replace(lifted, readings=(*lifted.readings, told))
 
 
 def _check_narrow(lifted: Lifted, run: Run, value: Any) -> None:

@@ -10,6 +10,7 @@ from sympy import Expr, Rational, Symbol
 
 from derivations.language.layers.layer import Layer
 from numeric.lifting.differential import (
+    DOMAINS,
     Disagreement,
     OtherShape,
     Run,
@@ -27,8 +28,12 @@ from numeric.lifting.refusals import NotFollowed
 __all__ = ["decimals_of", "meant_scalars", "refutation", "untold_scalars"]
 
 _RUNS = 5  # in which a difference is looked for
-_LARGE = 8.0  # numbers of this size show what clips or saturates
-_SMALL = 1e-3  # numbers of this size show what is added to their squares
+_DRAWN = (
+    (1.0, "reals"),
+    (8.0, "reals"),  # show what clips or saturates
+    (1e-3, "reals"),  # show what is added to their squares
+    *((1.0, domain) for domain in DOMAINS if domain != "reals"),  # where none of these has a value
+)
 _EPSILONS = (1e-5, 1e-6, 1e-8, 1e-12, 1e-3)  # values that public code has; a refutation holds for each of them
 _SCALAR = 0.25  # for a scalar that the function has as an argument
 _GAP = 1e-4  # against the larger one: what is less may be rounding
@@ -89,18 +94,22 @@ def refutation(lifted: Lifted, binding: Binding) -> Disagreement | OtherShape | 
     without: Disagreement | None = None
     meant = meant_scalars(lifted, binding.layer)
     other_shape: OtherShape | None = None
-    for scale in (1.0, _LARGE, _SMALL):  # what is added to squares shows beside small numbers
+    compared = False
+    for scale, domain in _DRAWN:
+        if compared and domain != "reals":
+            break
         for seed, sizes in enumerate(assignments(lifted, wanted=_RUNS)):
-            run = draw(lifted, sizes, seed=seed + 10, scale=scale)
+            run = draw(lifted, sizes, seed=seed + 10, scale=scale, domain=domain)
             try:
                 result = run_function(lifted, run)
-                shape = binding.value(run, meant[0]).shape if meant else result.shape
-                if result.shape != shape:
-                    other_shape = other_shape or OtherShape(run, result.shape, shape)
+                expected = binding.value(run, meant[0]) if meant else result
+                if result.shape != expected.shape:
+                    other_shape = other_shape or OtherShape(run, result.shape, expected.shape)
                     continue
                 found = _differs(lifted, binding, run, result, meant)
             except (Exception, NotFollowed):  # one of the two has no value at these sizes
                 continue
+            compared = compared or (all(np.isfinite(v).all() for v in (result, expected)) and satisfies(lifted, run))
             if found is None:
                 continue
             if np.isfinite(found.left):

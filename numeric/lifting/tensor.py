@@ -20,7 +20,7 @@ from numeric.lifting.numbers import Scalar, size_of
 from numeric.lifting.refusals import refuse
 from numeric.lifting.trace import current
 
-__all__ = ["Tensor", "again", "empty", "made", "taking_sizes", "tensor"]
+__all__ = ["Tensor", "again", "empty", "made", "taking_sizes", "tensor", "unwritten"]
 
 
 class Tensor:
@@ -38,6 +38,7 @@ class Tensor:
         self.base: Tensor | None = None
         self.is_argument = False
         self.is_empty = False  # an axis has no places: such an array may be joined with others, and no more
+        self.is_unwritten = False  # it has no values yet: it may be written into, and no more
         self._views: list[weakref.ref[Tensor]] = []
 
     @property
@@ -45,8 +46,8 @@ class Tensor:
         """The variable of the equation; an array that was kept from another run has none here."""
         if self._trace is not current():
             raise refuse("an array that the function kept from an earlier call")
-        if self.is_empty:
-            raise refuse("an array without entries")
+        if self.is_empty or self.is_unwritten:
+            raise refuse("an array without values" if self.is_unwritten else "an array without entries")
         return self._node
 
     # Shape
@@ -162,6 +163,7 @@ class Tensor:
         if self.kind != "real" and value.kind != self.kind:
             raise refuse(f"a write of {value.kind} numbers into an array of {self.kind} ones")
         self._node, self.alive, self.kind, self.axes = value.node, value.alive, value.kind, value.axes
+        self.is_unwritten = False
         return self
 
 
@@ -192,6 +194,12 @@ def empty(array: Tensor, axes: Sequence[Along]) -> Tensor:
     found = made(array.node, None, array.kind, axes)
     found.is_empty = True
     return found
+
+
+def unwritten(array: Tensor) -> Tensor:
+    """Return an array, newly made, as one without values."""
+    array.is_unwritten = True
+    return array
 
 
 def taking_sizes(concrete: Callable[..., Any], symbolic: Callable[..., Any]) -> Callable[..., Any]:

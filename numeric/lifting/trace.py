@@ -22,7 +22,7 @@ from derivations.language.arrays.expression import Array, Variable
 from derivations.language.arrays.masks import BandMask
 from derivations.language.arrays.shapes import same_size
 from derivations.language.layers.layer import Equation
-from numeric.lifting.refusals import refuse, users_line
+from numeric.lifting.refusals import kept, refuse, users_line
 
 __all__ = ["Decision", "Trace", "current", "is_tracing", "tracing"]
 
@@ -60,6 +60,7 @@ class Trace:
     readings: dict[str, None] = field(default_factory=dict)
     visible: dict[Variable, None] = field(default_factory=dict)  # masks of which every row must show an entry
     chosen: dict[tuple[Variable, Expr], None] = field(default_factory=dict)  # numbers of rows of tables of some size
+    guarded: dict[tuple[Variable, bool], None] = field(default_factory=dict)  # masks set everywhere, or nowhere
     literals: list[Expr] = field(default_factory=list)  # decimals that the function contains
     values: dict[Array, Variable] = field(default_factory=dict)
     lines: dict[Variable, str] = field(default_factory=dict)
@@ -87,6 +88,18 @@ class Trace:
             known = Variable(f"{name}_own" if name in self.taken else name, value.shape, value.kind)
             self.values[value], self.equations[known], self.lines[known] = known, value, users_line()
         return known
+
+    def so_far(self) -> dict[str, Any]:
+        """Return what was noted up to now, beside equations: those that nothing reads are dropped in the end."""
+        noted = ("decisions", "readings", "visible", "chosen", "guarded", "literals", "near")
+        return {"kept": list(kept.get()), **{name: getattr(self, name).copy() for name in noted}}
+
+    def back_to(self, before: dict[str, Any]) -> None:
+        """Forget what was noted since: an attempt failed, and another one follows."""
+        kept.get()[:] = before["kept"]
+        for name, value in before.items():
+            if name != "kept":
+                setattr(self, name, value)
 
     def written(self) -> tuple[Equation, ...]:
         """Return the equations in order."""
@@ -122,6 +135,11 @@ class Trace:
         answer = self.answers[place] if place < len(self.answers) else general
         self.decisions.append(Decision(stated, answer))
         return answer
+
+    @property
+    def named_in_conditions(self) -> tuple[Variable, ...]:
+        """The arrays of which a condition speaks: they keep their equations."""
+        return (*self.visible, *(v for v, _ in self.chosen), *(v for v, _ in self.guarded))
 
     @property
     def assumed(self) -> tuple[Relational, ...]:

@@ -116,17 +116,11 @@ def _largest(equation: Any, dims: Dimensions, one: Any) -> Any:
 
 
 def _smallest(equation: Any, dims: Dimensions, one: Any) -> Any:
-    return op.negate(op.maximum_along(op.negate(array_of(one)), equation.params["axes"]))
+    return op.minimum_along(array_of(one), equation.params["axes"])
 
 
 def _running(equation: Any, dims: Dimensions, one: Any) -> Any:
-    """Return the sums of the entries up to each place: a product with the causal mask."""
-    array, along = array_of(one), equation.params["axis"]
-    size = size_of_axis(array.axes[along])
-    mask = places.band(size, size, 0, not equation.params["reverse"])
-    names = [f"a{number}" for number in range(array.ndim)]
-    inner = [*names[:along], "p", *names[along + 1 :]]
-    return op.contract(names, (mask, [names[along], "p"]), (array, inner))
+    return places.running_sums(array_of(one), equation.params["axis"], equation.params["reverse"])
 
 
 def _product(equation: Any, dims: Dimensions, one: Any, other: Any) -> Any:
@@ -210,14 +204,7 @@ def _padded(equation: Any, dims: Dimensions, one: Any, filler: Any) -> Any:
         first, last = dims.size(low), dims.size(high)
         if dims.size(inside) != 0 or not (at_least(first, 0) and at_least(last, 0)):
             raise refuse("padding between entries, or by a negative number")
-        parts = []
-        for size, part in ((first, None), (None, array), (last, None)):
-            if part is not None:
-                parts.append(part)
-            elif size != 0:
-                shape = [size if number == along else own for number, own in enumerate(array.axes)]
-                parts.append(op.constant(value, shape))
-        array = places.concatenate(parts, along) if len(parts) > 1 else array
+        array = places.padded(array, along, first, last, value)
     return array
 
 
@@ -237,6 +224,7 @@ STRUCTURAL: dict[str, Rule] = {
     "reshape": _reshaped,
     "squeeze": _squeezed,
     "rev": _reversed,
+    "tile": lambda equation, dims, one: places.tiled(array_of(one), equation.params["reps"]),
     "reduce_sum": _summed,
     "reduce_max": _largest,
     "reduce_min": _smallest,

@@ -151,23 +151,9 @@ def _power_of(equation: Any, one: Any) -> Any:
     return _unary(lambda x: op.power(x, exponent), lambda x: x**exponent)(equation, one)
 
 
-def _sign(equation: Any, one: Any) -> Any:
-    """Return the sign; logsumexp asks for it and drops it."""
-    if isinstance(one, Tensor):
-        return _Dropped("the sign of an array")
-    return _unary(lambda x: x, lambda x: Integer(1) if x.is_positive else _refused_sign())(equation, one)
-
-
 def _refused_sign() -> Expr:
     """Refuse the sign of a number that is not known to be positive."""
     raise refuse("the sign of a number")
-
-
-class _Dropped:
-    """A value that nothing may read."""
-
-    def __init__(self, what: str) -> None:
-        self.what = what
 
 
 def _cast(equation: Any, one: Any) -> Any:
@@ -270,7 +256,7 @@ ENTRYWISE: dict[str, Rule] = {
     "logistic": _named("sigmoid", lambda x: 1 / (1 + exp(-x))),
     "neg": _unary(op.negate, lambda x: -x),
     "floor": _of_whole(floor),
-    "sign": _sign,
+    "sign": _named("sign", lambda x: Integer(1) if x.is_positive else _refused_sign()),
     "eq": compared(Eq),
     "ne": compared(Ne),
     "lt": compared(Lt),

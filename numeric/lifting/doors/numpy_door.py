@@ -1,26 +1,41 @@
 """NumPy's functions and ufuncs on symbolic arrays: two tables, one row for each function.
 
-A function without a row is refused by name: there is no fall-back to numbers.
+A function without a row is followed by NumPy's own code, where that is written in Python; else it is refused by name.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import reduce
 from itertools import pairwise
+from math import isinf
 from typing import Any
 
 import numpy as np
-from sympy import Eq, Ge, Gt, Integer, Le, Lt, Ne, log, sqrt
+from sympy import Abs, Eq, Expr, Ge, Gt, Integer, Le, Lt, Ne, exp, log, oo, pi, sqrt
 
 from derivations.language.arrays.shapes import axis
 from numeric.lifting import operations as op
 from numeric.lifting import places
+from numeric.lifting.doors.numpy_references import own_code_followed
+from numeric.lifting.guards import Question
 from numeric.lifting.numbers import SYMBOLIC, Scalar, as_number, is_number
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, again
 
-__all__ = ["FUNCTIONS", "UFUNCS", "Table", "contracted", "function_called", "repeated", "small_table", "ufunc_called"]
+__all__ = [
+    "FUNCTIONS",
+    "UFUNCS",
+    "Table",
+    "contracted",
+    "function_called",
+    "order_of",
+    "repeated",
+    "scipy_functions",
+    "small_table",
+    "ufunc_called",
+]
 
 Table = dict[Any, Callable[..., Any]]
 
@@ -67,6 +82,17 @@ UFUNCS: Table = {
     np.minimum: lambda a, b: op.extremum(a, b, False),
     np.fmax: lambda a, b: op.extremum(a, b, True),
     np.logaddexp: op.log_add_exp,
+    np.logaddexp2: op.log_add_exp_2,
+    np.sign: op.UNARY["sign"],
+    np.hypot: op.hypotenuse,
+    np.fmin: lambda a, b: op.extremum(a, b, False),
+    np.fabs: op.UNARY["absolute"],
+    np.heaviside: lambda a, b: op.where(op.compare(a, 0, Eq), b, op.real(op.compare(a, 0, Gt))),
+    **dict.fromkeys((np.deg2rad, np.radians), lambda a: op.multiply(a, pi / 180)),
+    **dict.fromkeys((np.rad2deg, np.degrees), lambda a: op.multiply(a, 180 / pi)),
+    np.arcsin: op.UNARY["asin"],
+    np.arccos: op.UNARY["acos"],
+    np.arctan: op.UNARY["atan"],
     np.positive: lambda a: again(a),
     np.abs: op.UNARY["absolute"],
     np.greater: lambda a, b: op.compare(a, b, Gt),
@@ -102,6 +128,7 @@ for _name in (
     "sinh",
     "sin",
     "cos",
+    "tan",
 ):
     UFUNCS[getattr(np, _name)] = op.UNARY[_name]
 UFUNCS[np.negative] = op.negate
@@ -187,13 +214,40 @@ _SPECIAL: Table = {
     "pseudo_huber": lambda by, x: op.formula(
         "pseudo_huber", as_number(by) ** 2 * (sqrt(1 + (op.FIRST / as_number(by)) ** 2) - 1), x
     ),
-    "rel_entr": lambda x, y: op.subtract(op.x_log_y(x, x), op.x_log_y(x, y)),
-    "kl_div": lambda x, y: op.add(op.subtract(op.subtract(op.x_log_y(x, x), op.x_log_y(x, y)), x), y),
+    "rel_entr": lambda x, y: _relative_entropy(x, y),
+    "kl_div": lambda x, y: op.add(op.subtract(_relative_entropy(x, y), x), y),
+    "huber": lambda by, x: op.where(
+        op.compare(op.UNARY["absolute"](x), by, Le),
+        op.formula("near", op.FIRST**2 / 2, x),
+        op.formula("far", as_number(by) * (Abs(op.FIRST) - as_number(by) / 2), x),
+    ),
+    "exprel": lambda x: op.formula("exprel", (exp(op.FIRST) - 1) / op.FIRST, x),
+    "exp10": lambda x: op.formula("exp10", Integer(10) ** op.FIRST, x),
+    "boxcox": lambda x, by: _box_cox(x, as_number(by)),
+    "inv_boxcox": lambda x, by: _from_box_cox(x, as_number(by)),
 }
+
+
+def _relative_entropy(x: Any, y: Any) -> Any:
+    x, y = (op.at_least_0(each) if isinstance(each, Tensor) else each for each in (x, y))
+    return op.subtract(op.x_log_y(x, x), op.x_log_y(x, y))
+
+
+def _box_cox(x: Any, power: Expr) -> Any:
+    x = op.at_least_0(x)
+    return op.UNARY["log"](x) if power == 0 else op.formula("box_cox", (op.FIRST**power - 1) / power, x)
+
+
+def _from_box_cox(x: Any, power: Expr) -> Any:
+    if power != 0 and not (1 / power).is_integer:
+        raise refuse(f"the inverse of Box and Cox's transformation for the power {power}")
+    return op.UNARY["exp"](x) if power == 0 else op.formula("from_box_cox", (1 + power * op.FIRST) ** (1 / power), x)
+
 
 _REDUCTIONS: Table = {
     np.add: op.summed,
     np.maximum: op.maximum_along,
+    np.minimum: op.minimum_along,
 }
 
 
@@ -224,6 +278,24 @@ def _reduction(rule: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
+def _average(a: Any, axis: Any, weights: Any, more: dict[str, Any]) -> Any:
+    if weights is not None or more:
+        return own_code_followed(np.average, (a, axis, weights), more, FACTORIES)
+    return op.mean(a, axes_of(axis))
+
+
+def _padded(a: Any, width: Any, mode: str, more: dict[str, Any]) -> Any:
+    plain(more, "constant_values")
+    if mode != "constant":
+        raise refuse(f"padding by the mode {mode!r}")
+    value = as_number(more.get("constant_values", 0))
+    widths = width if isinstance(width, tuple | list) else (width, width)
+    pairs = list(widths) if isinstance(widths[0], tuple | list) else [tuple(widths)] * a.ndim
+    for along, (before, behind) in enumerate(pairs):
+        a = places.padded(a, along, as_number(before), as_number(behind), value)
+    return a
+
+
 def _kept(keepdims: Any) -> bool:
     """Return whether axes are kept; NumPy says with a value of its own that nothing was asked for."""
     return keepdims is not np._NoValue and bool(keepdims)
@@ -233,6 +305,19 @@ def _max(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **mor
     if out is not None or any(value is not np._NoValue for value in more.values()):
         raise refuse("a maximum with out=, initial= or where=")
     return op.maximum_along(a, axes_of(axis), _kept(keepdims))
+
+
+def _min(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **more: Any) -> Any:
+    if out is not None or any(value is not np._NoValue for value in more.values()):
+        raise refuse("a minimum with out=, initial= or where=")
+    return op.minimum_along(a, axes_of(axis), _kept(keepdims))
+
+
+def _cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    if out is not None or (axis is None and a.ndim > 1):
+        raise refuse("a running sum with out=, or over all axes")
+    _float_only("dtype", dtype)
+    return places.running_sums(a, 0 if axis is None else axis)
 
 
 def _var(
@@ -389,9 +474,14 @@ def contracted(a: Any, b: Any, axes: Any = 2) -> Any:
 
 
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    if ord not in (None, 2) or (ord is not None and not ((axis is None and x.ndim == 1) or isinstance(axis, int))):
-        raise refuse(f"a norm of order {ord}")
-    return op.UNARY["sqrt"](op.summed(op.UNARY["square"](x), axes_of(axis), keepdims))
+    if ord is not None and not ((axis is None and x.ndim == 1) or isinstance(axis, int)):
+        raise refuse(f"a norm of order {ord} of a matrix")
+    return op.norm(x, order_of(2 if ord is None else ord), axes_of(axis), keepdims)
+
+
+def order_of(given: Any) -> Expr:
+    """Return the order of a norm, which may be infinite."""
+    return (oo if given > 0 else -oo) if isinstance(given, float) and isinf(given) else as_number(given)
 
 
 def _clip(a: Any, low: Any = None, high: Any = None, **more: Any) -> Any:
@@ -420,6 +510,9 @@ FUNCTIONS: Table = {
     np.mean: _reduction(op.mean),
     np.max: _max,
     np.amax: _max,
+    np.min: _min,
+    np.amin: _min,
+    np.cumsum: _cumsum,
     np.var: _var,
     np.std: _std,
     np.transpose: _transpose,
@@ -453,12 +546,28 @@ FUNCTIONS: Table = {
     np.outer: outer,
     np.tensordot: contracted,
     np.einsum: lambda text, *arrays, **more: _einsum(text, arrays, more),
+    np.trace: lambda a, offset=0, axis1=0, axis2=1, **more: op.summed(op.diagonal(a, offset, axis1, axis2), [-1]),
+    np.average: lambda a, axis=None, weights=None, **more: _average(a, axis, weights, more),
+    np.pad: lambda a, width, mode="constant", **more: _padded(a, width, mode, more),
+    np.nanvar: _var,
+    np.tile: lambda a, reps: again(places.tiled(a, reps if isinstance(reps, tuple | list) else (reps,))),
+    np.diagonal: lambda a, offset=0, axis1=0, axis2=1: op.diagonal(a, offset, axis1, axis2),
+    np.vdot: lambda a, b: op.summed(op.multiply(a, b)),
+    # without the entries that are not numbers: real numbers are
+    np.nansum: _reduction(op.summed),
+    np.nanmean: _reduction(op.mean),
+    np.nanmax: _reduction(op.maximum_along),
+    np.nanmin: _reduction(op.minimum_along),
     np.linalg.norm: _norm,
     np.clip: _clip,
     np.repeat: repeated,
     np.take: lambda a, indices, axis=None, **more: _take(a, indices, axis, more),
     np.argsort: _argsort,
     np.take_along_axis: lambda arr, indices, axis: places.picked(_array(arr), _array(indices), int(axis)),
+    np.any: lambda a, axis=None, **more: _question(a, axis, more, False),
+    np.all: lambda a, axis=None, **more: _question(a, axis, more, True),
+    np.linalg.multi_dot: lambda arrays, **more: _chained(arrays, more),
+    np.roll: lambda a, shift, axis=None: places.rolled(a, shift, axis),
     np.copy: lambda a, **more: again(a),
     np.shape: lambda a: a.shape,
     np.ndim: lambda a: a.ndim,
@@ -487,9 +596,12 @@ def _as_array(a: Any, dtype: Any = None, **more: Any) -> Any:
     """Return a symbolic array as it is; a list of such arrays, or a cast to whole numbers, is refused."""
     if not isinstance(a, Tensor):
         raise refuse("an array made of a list of symbolic ones: use stack")
-    if any(value not in (None, False, 0, "K", "C") for value in more.values()):
+    more.pop("subok", None)  # there are no kinds of arrays beside this one
+    least = more.pop("ndmin", 0)
+    if any(value not in (None, False, 0, "K", "C", "c") for value in more.values()):
         raise refuse(f"an array with {', '.join(more)}=")
-    return a if dtype is None else a.astype(dtype)  # type: ignore[attr-defined]
+    a = op.inserted(a, list(range(least - a.ndim))) if a.ndim < least else a
+    return a if dtype is None else a.astype(dtype)
 
 
 def _copied(a: Any, copy: Any) -> Any:
@@ -506,6 +618,19 @@ def _array(value: Any) -> Tensor:
     return value
 
 
+def _question(a: Any, axis: Any, more: dict[str, Any], of_all: bool) -> Question:
+    plain(more)
+    if axis is not None:
+        raise refuse("any() or all() along an axis")
+    return Question(op.truth(a), of_all)
+
+
+def _chained(arrays: Any, more: dict[str, Any]) -> Any:
+    """Return a product of several matrices, whose order matters for rounding alone."""
+    plain(more)
+    return reduce(op.matmul, arrays)
+
+
 def _squeeze(a: Tensor, axis: Any) -> Tensor:
     if axis is None:
         raise refuse("squeeze() without an axis: which axes it removes depends on the sizes")
@@ -514,15 +639,27 @@ def _squeeze(a: Tensor, axis: Any) -> Tensor:
 
 def shape_of(given: tuple[Any, ...]) -> list[Any]:
     """Return a shape that was given as one tuple, or as several arguments."""
-    return list(given[0]) if len(given) == 1 and isinstance(given[0], tuple | list) else list(given)
+    one = given[0] if len(given) == 1 else given
+    return list(one) if isinstance(one, tuple | list | np.ndarray) and not isinstance(one, Tensor) else list(given)
+
+
+def scipy_functions() -> Iterator[tuple[Any, Any]]:
+    """Yield functions that SciPy writes in Python with checks that symbolic sizes do not pass, and their rules."""
+    special = sys.modules.get("scipy.special")
+    if special is not None:
+        plain_one = special.logsumexp
+
+        def log_sum_exp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, **more: Any) -> Any:
+            if not isinstance(a, Tensor):
+                return plain_one(a, axis, b, keepdims, **more)
+            if b is not None or more or (axis is None and a.ndim != 1):
+                raise refuse("scipy.special.logsumexp with factors, with signs, or of all entries")
+            return op.log_sum_exp(a, 0 if axis is None else axis, keepdims)
+
+        yield plain_one, log_sum_exp
 
 
 def function_called(function: Any, given: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Return what a function of NumPy gives for symbolic arrays."""
     rule = FUNCTIONS.get(function)
-    if rule is None:
-        raise refuse(f"{getattr(function, '__module__', 'numpy')}.{function.__name__} has no rule")
-    return rule(*given, **options)
-
-
-_ = Integer
+    return own_code_followed(function, given, options, FACTORIES) if rule is None else rule(*given, **options)

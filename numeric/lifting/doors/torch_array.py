@@ -6,22 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 
-from derivations.language.arrays.shapes import axis
 from numeric.lifting import operations as op
 from numeric.lifting import places
-from numeric.lifting.doors.numpy_door import axes_of, shape_of, swapped
-from numeric.lifting.doors.torch_functions import FUNCTIONS
-from numeric.lifting.doors.torch_methods import IDENTITIES, METHODS, chosen
+from numeric.lifting.doors.numpy_door import shape_of, swapped
+from numeric.lifting.doors.torch_calls import torch_called
+from numeric.lifting.doors.torch_methods import IDENTITIES, METHODS
 from numeric.lifting.doors.torch_operands import Table, as_operand, cast
-from numeric.lifting.doors.torch_references import reference_of
-from numeric.lifting.numbers import as_number
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, again
 from numeric.lifting.trace import current
 
-__all__ = ["BODIES", "TorchArray"]
+__all__ = ["TorchArray"]
 
 _LIBRARYS: Any = torch.Tensor  # its properties are declared as attributes, which ours are not
 
@@ -47,22 +43,7 @@ class TorchArray(Tensor, _LIBRARYS):  # type: ignore[misc]
     @classmethod
     def __torch_function__(cls, function: Any, types: Any, given: Any = (), options: Any = None) -> Any:
         """Return what a function of PyTorch gives."""
-        for value in (*given, *(options or {}).values()):
-            for each in value if isinstance(value, tuple | list) else (value,):
-                as_operand(each) if isinstance(each, torch.Tensor) else None
-        rule = FUNCTIONS.get(function)
-        if rule is None and getattr(function, "__code__", None) in BODIES:
-            return function(*given, **(options or {}))  # written in Python over other functions: it is followed inside
-        if rule is None and isinstance(function, torch._ops.OpOverload):
-            rule = _overload(function)
-        if rule is None:
-            rule = reference_of(getattr(function, "__name__", ""), cls)
-        if rule is None:
-            raise refuse(f"torch.{getattr(function, '__name__', function)} has no rule")
-        options = dict(options or {})
-        inplace = options.pop("inplace", False)
-        found = rule(*given, **options)
-        return given[0].overwrite(found) if inplace else found
+        return torch_called(function, given, options or {})
 
     @property
     def dtype(self) -> Any:
@@ -135,22 +116,6 @@ def _inplace(rule: Callable[..., Any]) -> Callable[..., Any]:
 
 for _name, _rule in METHODS.items():
     setattr(TorchArray, _name, _rule)
-    if _name in (
-        "add",
-        "sub",
-        "mul",
-        "div",
-        "exp",
-        "sqrt",
-        "relu",
-        "tanh",
-        "sigmoid",
-        "masked_fill",
-        "clamp",
-        "pow",
-        "neg",
-    ):
-        setattr(TorchArray, f"{_name}_", _inplace(_rule))
 
 
 for _name in IDENTITIES:
@@ -188,49 +153,3 @@ def _swapped(rule: Callable[..., Any], self: Any, other: Any) -> Any:
     if rule is METHODS["pow"]:
         return op.power(other, self)
     return rule(other, self)
-
-
-_PRIMS: Table = {  # primitives of the reference implementations whose arguments are not those of the method
-    "sum": lambda x, dims, **more: op.summed(x, axes_of(dims)),
-    "amax": lambda x, dims, **more: op.maximum_along(x, axes_of(dims)),
-    "var": lambda x, dims, correction=1, **more: op.variance(x, axes_of(dims), False, as_number(correction)),
-    "convert_element_type": lambda x, dtype: cast(x, dtype),
-    "broadcast_in_dim": lambda x, shape, dims: _in_dims(x, shape, dims),
-    "squeeze": lambda x, dims: op.removed(x, axes_of(dims) or []),
-    "where": lambda mask, one, other: chosen(mask, one, other),
-    "view_of": lambda x: x,
-    "clone": METHODS["clone"],
-}
-
-
-_SAME = frozenset(  # operators of PyTorch whose arguments are those of the method
-    (
-        *("exp", "exp2", "log", "log2", "log10", "log1p", "expm1", "sqrt", "rsqrt", "square", "reciprocal", "tanh"),
-        *("sin", "cos", "erf", "erfc", "sigmoid", "relu", "abs", "neg", "add", "sub", "mul", "div", "pow"),
-        *("maximum", "minimum", "gt", "ge", "lt", "le", "eq", "ne"),
-    )
-)
-
-
-def _overload(function: Any) -> Callable[..., Any] | None:
-    """Return the rule of one overload of an operator: `aten.add.Scalar`, `prims.exp`."""
-    if function.namespace not in ("aten", "prims"):
-        return None
-    name = function._opname
-    reducing = {"sum", "mean", "amax"} if function.namespace == "aten" else set()
-    if name in _SAME | reducing:
-        return METHODS[name]
-    return _PRIMS.get(name) if function.namespace == "prims" else None
-
-
-def _in_dims(x: Any, shape: Any, dims: Any) -> Any:
-    """Return an array whose axes are some axes of a shape; the others are new, and it is repeated along them."""
-    new = [number for number in range(len(shape)) if number not in list(dims)]
-    return op.broadcast_to(op.inserted(x, new) if new else x, [axis(as_number(s)) for s in shape])
-
-
-BODIES = {  # functions that PyTorch writes in Python and that have no rule here: their own code is followed
-    value.__code__
-    for value in vars(F).values()
-    if hasattr(value, "__code__") and value.__module__ == F.__name__ and value not in FUNCTIONS
-}

@@ -16,15 +16,18 @@ import torch
 import torch.nn.functional as F
 from sympy import Expr
 
+from derivations.language.arrays.shapes import axis
+from numeric.lifting import operations as op
 from numeric.lifting import places
 from numeric.lifting.door import Door, called
-from numeric.lifting.doors.torch_array import BODIES, TorchArray
+from numeric.lifting.doors.torch_array import TorchArray
+from numeric.lifting.doors.torch_calls import BODIES
 from numeric.lifting.doors.torch_methods import filled, triangle
-from numeric.lifting.doors.torch_modules import evaluating, numeric_module, symbolic_module
+from numeric.lifting.doors.torch_modules import evaluating, held_by, numeric_module, symbolic_module
 from numeric.lifting.doors.torch_operands import Table, refused
-from numeric.lifting.doors.torch_references import asking_for
+from numeric.lifting.numbers import as_number, size_of
 from numeric.lifting.refusals import refuse
-from numeric.lifting.tensor import taking_sizes
+from numeric.lifting.tensor import taking_sizes, unwritten
 
 __all__ = ["TORCH"]
 
@@ -34,13 +37,20 @@ def _arange(*bounds: Any, **options: Any) -> Any:
     return places.positions(start, stop, step)
 
 
+def _shape_together(*shapes: Any) -> tuple[Any, ...]:
+    """Return the shape that arrays of two shapes have together."""
+    along = (tuple(axis(as_number(size)) for size in shape) for shape in shapes)
+    return tuple(map(size_of, op.broadcast_shape(*along)))
+
+
 _FACTORIES: Table = {
+    "broadcast_shapes": _shape_together,
     **dict.fromkeys(("tensor", "asarray"), lambda *given, **more: refused("a tensor made of a symbolic array")),
     "arange": _arange,
     "ones": filled(1),
     "zeros": filled(0),
     "full": filled(None),
-    "empty": lambda *given, **more: refused("an array without values"),
+    "empty": lambda *given, **more: unwritten(filled(0)(*given, **more)),
     "tril": triangle(True),
     "triu": triangle(False),
 }
@@ -69,8 +79,7 @@ def _patched() -> Iterator[None]:
             setattr(torch, name, random)
         for name, question in questions.items():
             setattr(F, name, asked(question))
-        with asking_for(TorchArray):
-            yield
+        yield
     finally:
         for name, value in before.items():
             setattr(torch, name, value)
@@ -119,7 +128,7 @@ def _signed(function: Any) -> Any:
 def _weights(function: Any) -> dict[str, tuple[int, ...]]:
     if not isinstance(function, torch.nn.Module):
         return {}
-    return {name: tuple(parameter.shape) for name, parameter in function.named_parameters()}
+    return {name: tuple(held.shape) for name, held in held_by(function)}
 
 
 def _given(array: Any) -> Any:

@@ -5,6 +5,7 @@ A function without a row is refused by name: there is no fall-back to numbers.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import torch
@@ -13,12 +14,13 @@ from sympy import Expr, Integer, Max, Min, Rational, exp, log, pi, sqrt, tanh
 
 from numeric.lifting import operations as op
 from numeric.lifting import places
-from numeric.lifting.doors.numpy_door import contracted, swapped
+from numeric.lifting.doors.numpy_door import axes_of, contracted, swapped
 from numeric.lifting.doors.torch_losses import LOSSES, REDUCED
 from numeric.lifting.doors.torch_methods import METHODS, chosen, chunks, clamped, norm, softmax
 from numeric.lifting.doors.torch_operands import Table
 from numeric.lifting.numbers import Scalar, as_number
 from numeric.lifting.refusals import refuse
+from numeric.lifting.tensor import unwritten
 from numeric.lifting.trace import current
 
 __all__ = ["FUNCTIONS"]
@@ -65,7 +67,7 @@ def _attention(
     if dropout_p:
         raise refuse("dropout: its result is random")
     if enable_gqa:
-        raise refuse("scaled_dot_product_attention with enable_gqa")
+        return NotImplemented
     width = query.shape[-1]
     factor = 1 / (Scalar(as_number(width)).sqrt()) if scale is None else scale
     scores = op.multiply(op.matmul(query, swapped(key, -1, -2)), factor)
@@ -134,15 +136,52 @@ def _dropout(x: Any, p: float = 0.5, training: bool = True, inplace: bool = Fals
     return x
 
 
-def _cross_entropy(*given: Any, **options: Any) -> Any:
-    raise refuse("cross_entropy of numbers of classes")
+def _randomly_leaky(x: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) -> Any:
+    if training:
+        raise refuse("rrelu in training: its slope is random")
+    return _leaky(x, (as_number(lower) + as_number(upper)) / 2)
+
+
+def _mean_beside(
+    x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
+) -> Any:
+    """Return the mean that stands beside a variance."""
+    return op.mean(x, None if isinstance(dim, bool) else axes_of(dim), keepdim)
+
+
+def _padded(x: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
+    """Return an array with constant entries before and behind its own; `pad` begins with the last axis."""
+    if mode != "constant":
+        return NotImplemented
+    widths = list(zip(pad[::2], pad[1::2], strict=True))[::-1]
+    for along, (before, behind) in enumerate(widths, start=x.ndim - len(widths)):
+        x = places.padded(x, along, as_number(before), as_number(behind), as_number(value or 0))
+    return x
+
+
+def _pooled(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, *more: Any, **options: Any) -> Any:
+    """Return the means of the entries in windows that move by one place."""
+    sizes = list(kernel_size) if isinstance(kernel_size, tuple | list) else [kernel_size]
+    if any(more) or any(options.values()) or padding not in (0, (0,) * len(sizes)):
+        raise refuse("pooling with padding or other options")
+    for along, size in enumerate(sizes, start=x.ndim - len(sizes)):
+        if not isinstance(size, int) or (size > 1 and stride not in (1, (1,) * len(sizes))):
+            raise refuse("pooling by windows of a symbolic size, or that move by more than one place")
+        last = x.shape[along] - size + 1
+        parts = [places.item(x, (*[slice(None)] * along, slice(k, last + k))) for k in range(size)] if size > 1 else [x]
+        x = op.multiply(reduce(op.add, parts), Rational(1, size))
+    return x
 
 
 def _join(arrays: Any, dim: int = 0, axis: Any = None) -> Any:
     return places.concatenate(list(arrays), dim if axis is None else axis)
 
 
-def _embedding(numbers: Any, weight: Any, *more: Any, **options: Any) -> Any:
+def _embedding(
+    numbers: Any, weight: Any, padding_idx: Any = None, max_norm: Any = None, *more: Any, **options: Any
+) -> Any:
+    if max_norm is not None:
+        raise refuse("embedding with max_norm, which writes into the table")
     return places.gathered(weight, numbers)
 
 
@@ -166,8 +205,21 @@ FUNCTIONS: Table = {
     F.embedding: _embedding,
     F.scaled_dot_product_attention: _attention,
     F.multi_head_attention_forward: _multi_head_attention,
-    F.mse_loss: lambda x, y, reduction="mean", **more: _mse(x, y, reduction),
     F.glu: lambda x, dim=-1: _glu(x, dim),
+    torch.inner: lambda a, b: contracted(a, b, ((-1,), (-1,))) if a.ndim and b.ndim else op.multiply(a, b),
+    torch.trace: lambda x: op.einsum("ii->", x),
+    torch.cdist: lambda a, b, p=2.0, **more: norm(
+        op.subtract(op.inserted(a, [a.ndim - 1]), op.inserted(b, [b.ndim - 2])), p, -1
+    ),
+    torch.special.xlog1py: lambda x, y: op.x_log_y(x, op.add(y, 1)),
+    torch.rrelu: _randomly_leaky,
+    torch.var_mean: lambda *given, **more: (METHODS["var"](*given, **more), _mean_beside(*given, **more)),
+    torch.std_mean: lambda *given, **more: (METHODS["std"](*given, **more), _mean_beside(*given, **more)),
+    torch.linalg.multi_dot: lambda arrays: reduce(op.matmul, arrays),
+    torch._C._nn.pad: _padded,
+    torch.avg_pool1d: _pooled,
+    torch._C._nn.avg_pool2d: _pooled,
+    torch._C._nn.avg_pool3d: _pooled,
     torch.einsum: lambda text, *arrays: op.einsum(
         text, *(arrays[0] if isinstance(arrays[0], list | tuple) else arrays)
     ),
@@ -183,11 +235,15 @@ FUNCTIONS: Table = {
     torch.addmm: lambda bias, a, b, *, beta=1, alpha=1: op.add(
         op.multiply(bias, beta), op.multiply(op.matmul(a, b), alpha)
     ),
+    torch.addbmm: lambda bias, a, b, *, beta=1, alpha=1: op.add(
+        op.multiply(bias, beta), op.multiply(op.einsum("bij,bjk->ik", a, b), alpha)
+    ),
     torch.baddbmm: lambda bias, a, b, *, beta=1, alpha=1: (
         op.multiply(op.matmul(a, b), alpha)
         if beta == 0
         else op.add(op.multiply(bias, beta), op.multiply(op.matmul(a, b), alpha))
     ),
+    torch.empty_like: lambda x, **more: unwritten(op.constant(Integer(0), x.axes)),
     torch.zeros_like: lambda x, **more: op.constant(Integer(0), x.axes),
     torch.ones_like: lambda x, dtype=None, **more: op.constant(
         Integer(1), x.axes, "boolean" if dtype is torch.bool else ""
@@ -231,17 +287,11 @@ FUNCTIONS[torch.special.ndtr] = op.UNARY["ndtr"]
 
 
 def _softplus(x: Any, beta: Any, threshold: Any) -> Any:
-    if beta != 1:
-        raise refuse("softplus with a slope")
     current().read(f"softplus above {threshold:g}, where PyTorch returns its argument, as log(1 + exp(x))")
-    return op.UNARY["softplus"](x)
-
-
-def _mse(x: Any, y: Any, reduction: str) -> Any:
-    squares = op.UNARY["square"](op.subtract(x, y))
-    if reduction == "none":
-        return squares
-    return op.mean(squares) if reduction == "mean" else op.summed(squares)
+    if beta == 1:
+        return op.UNARY["softplus"](x)
+    slope = as_number(beta)
+    return op.formula("softplus_of_slope", log(1 + exp(slope * op.FIRST)) / slope, x)
 
 
 def _together(arrays: Any) -> tuple[Any, ...]:
@@ -250,9 +300,11 @@ def _together(arrays: Any) -> tuple[Any, ...]:
 
 
 def _logit_loss(x: Any, y: Any, weight: Any, pos_weight: Any, reduction: int) -> Any:
-    if weight is not None or pos_weight is not None:
-        raise refuse("binary_cross_entropy_with_logits with weights")
-    return REDUCED[reduction](op.cross_entropy_of_logits(x, y))
+    terms = op.cross_entropy_of_logits(x, y)
+    if pos_weight is not None:  # of the ones: y log(1 + exp(-x)) once more for each unit above 1
+        more = op.multiply(op.subtract(pos_weight, 1), y)
+        terms = op.add(terms, op.multiply(more, op.UNARY["softplus"](op.negate(x))))
+    return REDUCED[reduction](terms if weight is None else op.multiply(terms, weight))
 
 
 def _glu(x: Any, dim: int) -> Any:

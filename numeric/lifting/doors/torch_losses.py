@@ -15,9 +15,9 @@ from numeric.lifting import operations as op
 from numeric.lifting import places
 from numeric.lifting.doors.torch_operands import Table
 from numeric.lifting.numbers import as_number
-from numeric.lifting.refusals import refuse
+from numeric.lifting.trace import current
 
-__all__ = ["LOSSES", "REDUCED"]
+__all__ = ["LOSSES", "REDUCED", "of_classes"]
 
 REDUCED: Table = {0: lambda x: x, 1: op.mean, 2: op.summed}
 X, Y = op.FIRST, op.SECOND
@@ -36,7 +36,7 @@ def _of_difference(name: str, near: Callable[[Expr, Expr], Expr], far: Callable[
 
 def _poisson(x: Any, y: Any, log_input: bool, full: bool, eps: float, reduction: int) -> Any:
     if full:
-        raise refuse("poisson_nll_loss with Stirling's terms")
+        return NotImplemented
     if log_input:
         return REDUCED[reduction](op.subtract(op.UNARY["exp"](x), op.multiply(y, x)))
     return REDUCED[reduction](op.subtract(x, op.multiply(y, op.UNARY["log"](op.add(x, as_number(eps))))))
@@ -72,14 +72,48 @@ def _with(x: Any, bias: Any) -> Any:
 
 
 def _binary_cross_entropy(x: Any, y: Any, weight: Any = None, reduction: int = 1) -> Any:
-    if weight is not None:
-        raise refuse("binary_cross_entropy with weights")
+    current().read("logarithms below -100, where PyTorch gives -100, as they are")
     of_ones = op.x_log_y(y, x)
     of_zeros = op.x_log_y(op.subtract(1, y), op.subtract(1, x))
-    return REDUCED[reduction](op.negate(op.add(of_ones, of_zeros)))
+    terms = op.negate(op.add(of_ones, of_zeros))
+    return REDUCED[reduction](terms if weight is None else op.multiply(terms, weight))
+
+
+def of_classes(x: Any, target: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100) -> Any:
+    """Return the negative logarithms of the probabilities of the given classes; their mean is weighted."""
+    if ignore_index >= 0 or x.ndim > 2:
+        return NotImplemented
+    current().read(f"the classes as counted from 0: none is {ignore_index}, which PyTorch ignores")
+    terms = op.negate(op.removed(places.picked(x, op.inserted(target, [target.ndim]), target.ndim), [target.ndim]))
+    if weight is None:
+        return REDUCED[reduction](terms)
+    weights = places.gathered(weight, target)
+    terms = op.multiply(terms, weights)
+    return op.divide(op.summed(terms), op.summed(weights)) if reduction == 1 else REDUCED[reduction](terms)
+
+
+def _cross_entropy(
+    x: Any,
+    target: Any,
+    weight: Any = None,
+    reduction: int = 1,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+) -> Any:
+    """Return the cross-entropy of logits with classes, or with probabilities."""
+    along = min(x.ndim, 2) - 1
+    logarithms = op.log_softmax(x, along)
+    if label_smoothing or (weight is not None and target.kind == "real"):
+        return NotImplemented
+    if target.kind != "real":
+        return of_classes(logarithms, target, weight, reduction, ignore_index)
+    return REDUCED[reduction](op.negate(op.summed(op.multiply(target, logarithms), [along])))
 
 
 LOSSES: Table = {
+    torch._C._nn.cross_entropy_loss: _cross_entropy,
+    torch._C._nn.nll_loss_nd: of_classes,
+    torch._C._nn.mse_loss: lambda x, y, reduction=1: REDUCED[reduction](op.UNARY["square"](op.subtract(x, y))),
     torch._C._nn.l1_loss: lambda x, y, reduction=1: REDUCED[reduction](op.UNARY["absolute"](op.subtract(x, y))),
     torch._C._nn.smooth_l1_loss: _of_difference("smooth_l1", lambda r, b: r**2 / (2 * b), lambda r, b: r - b / 2),
     torch._C._nn.huber_loss: _of_difference("huber", lambda r, b: r**2 / 2, lambda r, b: b * (r - b / 2)),

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import torch
-from sympy import Eq, Ge, Gt, Integer, Lambda, Le, Lt, Ne, Symbol
+from sympy import Eq, Ge, Gt, Integer, Lambda, Le, Lt, Ne, Symbol, log
 
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.scalars import Iverson
@@ -16,11 +16,12 @@ from derivations.language.arrays.shapes import axis
 from numeric.lifting import operations as op
 from numeric.lifting import places
 from numeric.lifting.axes import is_one
-from numeric.lifting.doors.numpy_door import axes_of, outer, repeated, shape_of, swapped
+from numeric.lifting.doors.numpy_door import axes_of, order_of, outer, repeated, shape_of, swapped
 from numeric.lifting.doors.torch_operands import Table, as_operand, cast, in_type, plain_operand
+from numeric.lifting.guards import Question
 from numeric.lifting.numbers import as_number
 from numeric.lifting.refusals import refuse
-from numeric.lifting.tensor import Tensor, again, tensor
+from numeric.lifting.tensor import Tensor, again, empty, tensor
 
 __all__ = ["IDENTITIES", "METHODS", "chosen", "chunks", "clamped", "filled", "norm", "triangle"]
 
@@ -58,6 +59,14 @@ class _Extremum(tuple[Any, ...]):
     @property
     def indices(self) -> Any:
         raise refuse("the places of the largest entries")
+
+
+def _min(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    if isinstance(dim, Tensor):
+        return op.extremum(x, dim, False)
+    if dim is None:
+        return op.minimum_along(x, None)
+    return _Extremum((op.minimum_along(x, [dim], keepdim), None))
 
 
 def _max(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
@@ -138,6 +147,8 @@ def filled(value: Any) -> Callable[..., Any]:
         if value is None:
             shape, fill = (list(given[0]), given[1]) if len(given) > 1 else (list(given[0]), fill_value)
         kind = "boolean" if dtype is torch.bool or isinstance(fill, bool) else ""
+        if any(isinstance(each, int) and each == 0 for each in shape):
+            return empty(op.constant(Integer(0), [Integer(1)] * len(shape)), [Integer(0)] * len(shape))
         if op.is_filler(fill):
             mask = op.constant(Integer(0), [axis(as_number(s)) for s in shape], "")
             return _all_hidden(mask)
@@ -167,15 +178,16 @@ def triangle(lower: bool) -> Callable[..., Any]:
 
 
 def norm(x: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, **more: Any) -> Any:
-    """Return the Euclidean norm along axes."""
-    if p not in (2, 2.0, "fro"):
-        raise refuse(f"a norm of order {p}")
-    return op.UNARY["sqrt"](op.summed(op.UNARY["square"](x), axes_of(dim), keepdim))
+    """Return a norm of the entries along axes."""
+    if more.get("dtype") is not None or (isinstance(p, str) and p != "fro"):
+        raise refuse(f"a norm of order {p}, or in a number type")
+    return op.norm(x, order_of(2 if p in (None, "fro") else p), axes_of(dim), keepdim)
 
 
 def _logsumexp(x: Any, dim: Any, keepdim: bool = False) -> Any:
-    (number,) = axes_of(dim) or [0]
-    return op.log_sum_exp(x, number, keepdim)
+    for number in sorted((op.axis_number(each, x.ndim) for each in axes_of(dim) or [0]), reverse=True):
+        x = op.log_sum_exp(x, number, keepdim)
+    return x
 
 
 def _binary(rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -186,6 +198,20 @@ def _binary(rule: Callable[..., Any]) -> Callable[..., Any]:
         return rule(as_operand(one), other if alpha == 1 else op.multiply(other, alpha))
 
     return called_
+
+
+def _logit(x: Any, eps: Any = None) -> Any:
+    x = x if eps is None else clamped(x, eps, 1 - eps)
+    return op.formula("logit", log(op.FIRST / (1 - op.FIRST)), x)
+
+
+def _question(of_all: bool) -> Callable[..., Any]:
+    def asked(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        if dim is not None:
+            raise refuse("any() or all() along an axis")
+        return Question(op.truth(x), of_all)
+
+    return asked
 
 
 def _relation(kind: Any) -> Callable[..., Any]:
@@ -213,7 +239,9 @@ METHODS: Table = {
     "sum": _reduction(op.summed),
     "mean": _reduction(op.mean),
     "amax": lambda x, dim=(), keepdim=False: op.maximum_along(x, axes_of(dim), keepdim),
+    "amin": lambda x, dim=(), keepdim=False: op.minimum_along(x, axes_of(dim), keepdim),
     "max": _max,
+    "min": _min,
     "var": _var,
     "std": lambda *given, **options: op.UNARY["sqrt"](_var(*given, **options)),
     "norm": norm,
@@ -237,6 +265,22 @@ METHODS: Table = {
     "narrow": lambda x, dim, start, length: places.item(
         x, (*[slice(None)] * op.axis_number(dim, x.ndim), slice(start, start + length))
     ),
+    "gather": lambda x, dim, index, **more: places.picked(x, index, dim),
+    "take_along_dim": lambda x, index, dim=None: places.picked(x, index, dim),
+    "index_select": lambda x, dim, index: places.gathered(x, index, dim),
+    "hypot": op.hypotenuse,
+    "fill_": lambda x, value: x.overwrite(op.constant(as_number(plain_operand(value)), x.axes)),
+    "zero_": lambda x: x.overwrite(op.constant(Integer(0), x.axes)),
+    "copy_": lambda x, other, non_blocking=False: x.overwrite(op.broadcast_to(other, x.axes)),
+    "logit": _logit,
+    "flip": lambda x, *dims: again(places.flipped(x, shape_of(dims))),
+    "repeat": lambda x, *times: again(places.tiled(x, shape_of(times))),
+    "tile": lambda x, *times: again(places.tiled(x, shape_of(times))),
+    "diagonal": lambda x, offset=0, dim1=0, dim2=1: op.diagonal(x, offset, dim1, dim2),
+    "vdot": lambda x, y: op.summed(op.multiply(x, y)),
+    "roll": lambda x, shifts, dims=None: places.rolled(x, shifts, dims),
+    "cumsum": lambda x, dim, dtype=None: places.running_sums(in_type(x, dtype), dim),
+    "logaddexp2": op.log_add_exp_2,
     "masked_fill": _masked_fill,
     "where": lambda x, mask, other: chosen(mask, x, other),
     "tril": triangle(True),
@@ -246,6 +290,11 @@ METHODS: Table = {
     "isfinite": op.is_finite,
     "isinf": lambda x: op.logical_not(op.is_finite(x)),
     "isnan": lambda x: op.constant(Integer(0), x.axes, "boolean"),
+    "any": _question(False),
+    "all": _question(True),
+    "bitwise_not": op.bits_not,
+    "bitwise_and": op.bits_and,
+    "bitwise_or": op.bits_or,
     "logical_not": op.logical_not,
     "logical_and": op.logical_and,
     "logical_or": op.logical_or,
@@ -259,10 +308,11 @@ METHODS: Table = {
     "type": cast,
     "new_zeros": lambda x, *shape, **more: filled(0)(*shape),
     "new_ones": lambda x, *shape, **more: filled(1)(*shape),
+    "new_full": lambda x, shape, value, **more: filled(None)(shape, value),
     "outer": outer,
     "clone": lambda x, **options: again(x),
     "dim": lambda x: x.ndim,
-    "numel": lambda x: x.size,
+    "numel": lambda x: Tensor.size.fget(x),  # type: ignore[attr-defined]
 }
 
 
@@ -271,8 +321,10 @@ for _name, _own in {
         name: name
         for name in ("exp", "exp2", "log", "log2", "log10", "log1p", "expm1", "sqrt", "rsqrt", "square", "reciprocal")
     },
-    **{name: name for name in ("tanh", "cosh", "sinh", "sin", "cos", "erf", "erfc", "sigmoid", "relu")},
+    **{name: name for name in ("tanh", "cosh", "sinh", "sin", "cos", "tan", "erf", "erfc", "sigmoid", "relu")},
+    **{name: name for name in ("asin", "acos", "atan")},
     "abs": "absolute",
+    "sign": "sign",
     "neg": "negative",
     "negative": "negative",
 }.items():

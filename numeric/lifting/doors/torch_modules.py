@@ -20,7 +20,10 @@ from numeric.lifting.operations import inserted
 from numeric.lifting.refusals import refuse
 from numeric.lifting.trace import current
 
-__all__ = ["evaluating", "numeric_module", "symbolic_module"]
+__all__ = ["evaluating", "held_by", "numeric_module", "symbolic_module"]
+
+
+_STATISTICS = ("running_mean", "running_var")
 
 
 @contextmanager
@@ -35,6 +38,14 @@ def evaluating(module: Any) -> Iterator[None]:
             part.training = training
 
 
+def held_by(module: Any) -> Iterator[tuple[str, Any]]:
+    """Yield parameters by their paths, and the running statistics of norms: in evaluation they are weights as well."""
+    yield from module.named_parameters()
+    for path, buffer in module.named_buffers():
+        if path.rpartition(".")[2] in _STATISTICS and buffer.numel() > 1:
+            yield path, buffer
+
+
 @contextmanager
 def symbolic_module(module: Any, weights: Mapping[str, Any], known: Mapping[int, Expr]) -> Iterator[None]:
     """Put symbolic arrays into a module, and sizes where its attributes hold numbers that stand for sizes."""
@@ -44,7 +55,7 @@ def symbolic_module(module: Any, weights: Mapping[str, Any], known: Mapping[int,
         undo.append((space, name, space[name]))
         space[name] = value
 
-    own = {id(parameter): path for path, parameter in module.named_parameters()}
+    own = {id(held): path for path, held in held_by(module)}
     seen: set[int] = set()
     with evaluating(module):
         for part in module.modules():
@@ -52,7 +63,9 @@ def symbolic_module(module: Any, weights: Mapping[str, Any], known: Mapping[int,
                 if parameter is not None:
                     put(part._parameters, name, weights[own[id(parameter)]])
             for name, buffer in list(part._buffers.items()):
-                if buffer is not None:
+                if id(buffer) in own:
+                    put(part._buffers, name, weights[own[id(buffer)]])
+                elif buffer is not None:
                     put(part._buffers, name, _buffer(f"{type(part).__name__}.{name}", buffer, known))
             for space in attributes_of(part):
                 if id(space) in seen:
@@ -140,9 +153,9 @@ def numeric_module(module: Any, weights: Mapping[str, Any], dtype: Any) -> Itera
     kind = next((p.dtype for p in module.parameters()), torch.float64)
     try:
         module.to(dtype)
-        for name, parameter in module.named_parameters():
+        for name, held in held_by(module):
             if name in weights:
-                parameter.data.copy_(torch.as_tensor(weights[name]))
+                held.data.copy_(torch.as_tensor(weights[name]))
         yield
     finally:
         module.to(kind)

@@ -39,6 +39,8 @@ def _dtype(kind: Any) -> str:
 
 def cast(x: Any, *given: Any, dtype: Any = None, **options: Any) -> Any:
     """Return an array in another number type, where that changes no entry, or as the mask of its entries."""
+    if x.is_empty:
+        return x
     kinds = [each for each in (*given, dtype) if isinstance(each, torch.dtype)]
     if any(each.is_floating_point and each is not torch.float64 for each in kinds):
         current().rounded = True

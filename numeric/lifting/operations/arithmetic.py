@@ -8,16 +8,22 @@ from dataclasses import replace
 from sympy import (
     Abs,
     Expr,
+    Gt,
     Integer,
+    Lt,
     Max,
     Min,
     Rational,
+    acos,
+    asin,
+    atan,
     cos,
     erf,
     exp,
     log,
     sin,
     sqrt,
+    tan,
     tanh,
 )
 
@@ -29,11 +35,12 @@ from derivations.language.arrays.functions import (
     named,
     relu,
 )
+from derivations.language.arrays.scalars import Iverson
 from numeric.lifting.fillers import affine
 from numeric.lifting.numbers import as_number
 from numeric.lifting.operations.broadcasting import Operand, full, stretched, table, together
 from numeric.lifting.operations.entries import FIRST, SECOND, apply, entry_function, finite, formula, real
-from numeric.lifting.operations.masks import alive_together, hidden, logical_and, logical_not, logical_or
+from numeric.lifting.operations.masks import alive_together, compare, hidden, logical_and, logical_not, logical_or
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, again, tensor
 from numeric.lifting.trace import current
@@ -41,13 +48,16 @@ from numeric.lifting.trace import current
 __all__ = [
     "UNARY",
     "add",
+    "at_least_0",
     "cross_entropy_of_logits",
     "cube_root",
     "divergence",
     "divide",
     "exponential",
     "extremum",
+    "hypotenuse",
     "log_add_exp",
+    "log_add_exp_2",
     "logarithm",
     "multiply",
     "negate",
@@ -212,12 +222,17 @@ UNARY: dict[str, Callable[[Tensor], Tensor]] = {
     "sinh": lambda x: formula("sinh", (exp(FIRST) - exp(-FIRST)) / 2, x),
     "sin": lambda x: formula("sin", sin(FIRST), x),
     "cos": lambda x: formula("cos", cos(FIRST), x),
-    "entr": lambda x: negate(x_log_y(x, x)),
+    "tan": lambda x: formula("tan", tan(FIRST), x),
+    "asin": lambda x: formula("asin", asin(FIRST), x),
+    "acos": lambda x: formula("acos", acos(FIRST), x),
+    "atan": lambda x: formula("atan", atan(FIRST), x),
+    "entr": lambda x: negate(x_log_y(at_least_0(x), x)),
     "erf": lambda x: formula("erf", erf(FIRST), x),
     "erfc": lambda x: formula("erfc", 1 - erf(FIRST), x),
     "ndtr": lambda x: formula("ndtr", (1 + erf(FIRST / sqrt(2))) / 2, x),
     "tanhshrink": lambda x: formula("tanhshrink", FIRST - tanh(FIRST), x),
     "selu": lambda x: formula("selu", _SELU[0] * (Max(0, FIRST) + _SELU[1] * (exp(Min(0, FIRST)) - 1)), x),
+    "sign": lambda x: formula("sign", Iverson(Gt(FIRST, 0)) - Iverson(Lt(FIRST, 0)), x),
     "absolute": lambda x: formula("abs", Abs(FIRST), x),
     "sigmoid": sigmoid,
     "negative": negate,
@@ -248,6 +263,15 @@ def cross_entropy_of_logits(logits: Tensor, targets: Tensor) -> Tensor:
     return formula("bce_with_logits", log(1 + exp(FIRST)) - FIRST * SECOND, logits, targets)
 
 
+def hypotenuse(one: Operand, other: Operand) -> Tensor:
+    """Return sqrt(x^2 + y^2)."""
+    if not isinstance(one, Tensor):
+        one, other = other, one
+    if not isinstance(other, Tensor):
+        return formula("hypot", sqrt(FIRST**2 + as_number(other) ** 2), one)
+    return formula("hypot", sqrt(FIRST**2 + SECOND**2), one, other)
+
+
 def log_add_exp(one: Operand, other: Operand) -> Tensor:
     """Return log(exp(x) + exp(y))."""
     if not isinstance(one, Tensor):
@@ -255,6 +279,21 @@ def log_add_exp(one: Operand, other: Operand) -> Tensor:
     if not isinstance(other, Tensor):
         return formula("logaddexp", log(exp(as_number(other)) + exp(FIRST)), one)
     return formula("logaddexp", log(exp(FIRST) + exp(SECOND)), one, other)
+
+
+def log_add_exp_2(one: Operand, other: Operand) -> Tensor:
+    """Return log2(2^x + 2^y)."""
+    if not isinstance(one, Tensor):
+        one, other = other, one
+    left = Integer(2) ** FIRST
+    right = Integer(2) ** (SECOND if isinstance(other, Tensor) else as_number(other))
+    return formula("logaddexp2", log(left + right) / log(2), *(x for x in (one, other) if isinstance(x, Tensor)))
+
+
+def at_least_0(one: Tensor) -> Tensor:
+    """Return an array, with the condition that no entry is negative: where others have no formula."""
+    current().guarded[compare(one, Integer(0), Lt).node, False] = None
+    return one
 
 
 def x_log_y(one: Operand, other: Operand) -> Tensor:

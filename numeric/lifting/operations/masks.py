@@ -9,14 +9,8 @@ from collections.abc import Sequence
 from math import isinf
 from typing import Any
 
-from sympy import (
-    Eq,
-    Integer,
-    Lambda,
-    Ne,
-    Symbol,
-    oo,
-)
+from sympy import Eq, Ge, Integer, Lambda, Le, Ne, Symbol, oo
+from sympy.core.relational import Relational
 
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.contraction import Contraction, contraction, operand_of
@@ -85,6 +79,8 @@ def compare(one: Operand, other: Operand, relation: Any) -> Tensor:
     finite("a comparison", one, other)
     if isinstance(one, Tensor) and "boolean" in (one.kind, one.node.kind) and not isinstance(other, Tensor):
         return _of_mask(one, [bool(relation(Integer(truth), as_number(other))) for truth in (0, 1)])
+    if _counts_places(one) and relation in (Eq, Ne) and is_number(other) and as_number(other).is_negative:
+        return constant(Integer(int(relation is Ne)), one.axes, "boolean")  # such as classes, and the number of none
     arrays = [each for each in (one, other) if isinstance(each, Tensor)]
     symbols = iter((FIRST, SECOND))
     sides = [next(symbols) if isinstance(each, Tensor) else as_number(each) for each in (one, other)]
@@ -95,8 +91,17 @@ def compare(one: Operand, other: Operand, relation: Any) -> Tensor:
         put = {symbol: table(*variables) for symbol, table in zip((FIRST, SECOND), tables, strict=False) if table}
         condition = relation(*(side.xreplace(put) for side in sides), evaluate=False)
         return tensor(Tabulated(Lambda(variables, Iverson(condition)), *fine(shape)), kind="boolean", axes=shape)
-    function = entry_function("holds", Iverson(relation(*sides, evaluate=False)), *(FIRST, SECOND)[: len(arrays)])
+    holds = Iverson(relation(*sides, evaluate=False))
+    if relation in (Eq, Ne) and any(node.kind == "real" for node in nodes):  # of reals the judge knows orders
+        equal = Iverson(Le(*sides, evaluate=False)) * Iverson(Ge(*sides, evaluate=False))
+        holds = equal if relation is Eq else 1 - equal
+    function = entry_function("holds", holds, *(FIRST, SECOND)[: len(arrays)])
     return tensor(Elementwise(function, *nodes), kind="boolean", axes=shape)
+
+
+def _counts_places(value: Operand) -> bool:
+    """Return whether the entries of an array were used to choose among the places of an axis: a condition says so."""
+    return isinstance(value, Tensor) and any(numbers == value.node for numbers, _ in current().chosen)
 
 
 def _integer_table(node: Array) -> Any:
@@ -169,6 +174,11 @@ def _opposite(mask: Array) -> Array:
     if isinstance(value, Elementwise) and value.args[0].name == "not":
         inside: Array = value.args[1]
         return inside
+    if isinstance(value, Elementwise) and value.args[0].name == "holds":
+        held = value.args[0].formula
+        ordered = isinstance(held.expr, Iverson) and isinstance(held.expr.args[0], Relational)
+        opposite = Iverson(held.expr.args[0].negated) if ordered else 1 - held.expr
+        return Elementwise(entry_function("holds", opposite, *held.variables), *value.args[1:])
     if isinstance(value, BandMask):
         low, high = value.lower, value.upper
         if low == -oo and high != oo:
@@ -181,6 +191,8 @@ def _opposite(mask: Array) -> Array:
     if isinstance(value, Contraction) and value.is_move:
         inner, read = value.operands[0]
         return contraction(value.indices, value.shape, (), 1, operand_of(current().define(_opposite(inner)), read))
+    if mask.kind != "boolean":
+        return Elementwise(entry_function("not", 1 - FIRST, FIRST), mask)
     return Elementwise(entry_function("not", Iverson(Eq(FIRST, 0, evaluate=False)), FIRST), mask)
 
 

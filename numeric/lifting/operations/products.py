@@ -22,6 +22,7 @@ from numeric.lifting.axes import (
 )
 from numeric.lifting.operations.broadcasting import built, finer
 from numeric.lifting.operations.entries import finite, real
+from numeric.lifting.operations.rearranging import axis_number
 from numeric.lifting.operations.reductions import summation
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, tensor
@@ -99,6 +100,17 @@ def einsum(subscripts: str, *arrays: Tensor) -> Tensor:
             *sorted({x for x in letters if letters.count(x) == 1 and x not in dots}),
         ]
     return contract(result, *zip(arrays, named_axes, strict=True))
+
+
+def diagonal(array: Tensor, offset: int = 0, first: int = 0, second: int = 1) -> Tensor:
+    """Return the entries whose places on two axes are the same, along a last axis."""
+    if offset != 0:
+        raise refuse("a diagonal beside the main one")
+    one, other = axis_number(first, array.ndim), axis_number(second, array.ndim)
+    names = [f"a{number}" for number in range(array.ndim)]
+    left = [name for number, name in enumerate(names) if number not in (one, other)]
+    names[other] = names[one]
+    return contract([*left, names[one]], (array, names))
 
 
 def with_blocks(array: Tensor) -> Array:

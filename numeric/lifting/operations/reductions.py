@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sympy import (
-    Expr,
-    Integer,
-    Symbol,
-)
+from sympy import Abs, Expr, Integer, Rational, Symbol, oo, sqrt
 
 from derivations.language.arrays.exponentials import RowMax
 from derivations.language.arrays.expression import Array
@@ -25,7 +21,7 @@ from numeric.lifting.axes import (
     fine,
     numbered,
 )
-from numeric.lifting.operations.arithmetic import exponential, logarithm, multiply, subtract
+from numeric.lifting.operations.arithmetic import exponential, logarithm, multiply, negate, subtract
 from numeric.lifting.operations.broadcasting import built
 from numeric.lifting.operations.entries import FIRST, finite, formula, real
 from numeric.lifting.operations.rearranging import axis_number, inserted, permute
@@ -33,7 +29,19 @@ from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, tensor
 from numeric.lifting.trace import current
 
-__all__ = ["count", "log_softmax", "log_sum_exp", "maximum_along", "mean", "softmax", "summation", "summed", "variance"]
+__all__ = [
+    "count",
+    "log_softmax",
+    "log_sum_exp",
+    "maximum_along",
+    "mean",
+    "minimum_along",
+    "norm",
+    "softmax",
+    "summation",
+    "summed",
+    "variance",
+]
 
 
 def summed(array: Tensor, axes: Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
@@ -145,3 +153,23 @@ def maximum_along(array: Tensor, axes: Sequence[int] | None, keepdims: bool = Fa
         array, chosen[0], lambda node, alive: RowMax(*([node] if alive is None else [node, alive])), False
     )
     return inserted(result, chosen) if keepdims else result
+
+
+def minimum_along(array: Tensor, axes: Sequence[int] | None, keepdims: bool = False) -> Tensor:
+    """Return the smallest entries along axes."""
+    return negate(maximum_along(negate(array), axes, keepdims))
+
+
+def norm(array: Tensor, order: Expr, axes: Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
+    """Return (sum |x|^p)^(1/p) along axes, for p = oo and -oo the largest and the smallest |x|."""
+    if order == 2:
+        return formula("sqrt", sqrt(FIRST), summed(formula("square", FIRST**2, array), axes, keepdims))
+    sizes = formula("abs", Abs(FIRST), array)
+    if order in (oo, -oo):
+        return (maximum_along if order == oo else minimum_along)(sizes, axes, keepdims)
+    if order == 1:
+        return summed(sizes, axes, keepdims)
+    if not (order.is_Integer and order > 0):
+        raise refuse(f"a norm of order {order}")
+    powers = formula("power", FIRST**order if order % 2 == 0 else Abs(FIRST) ** order, array)
+    return formula("root", FIRST ** Rational(1, int(order)), summed(powers, axes, keepdims))

@@ -151,9 +151,8 @@ class _ModuleRun:
         self.module, self.fitting, self.door = module, fitting, door_of(module)
         self.free = (5, 5, 5) if equal else (5, 7, 11)  # the sizes that the module was not made with
         rng = np.random.default_rng(0)
-        self.weights = {
-            path: rng.standard_normal(shape) / max((1, *shape)[-1], 1) ** 0.5 for path, shape in stored.items()
-        }
+        drawn = {path: rng.standard_normal(shape) / max((1, *shape)[-1], 1) ** 0.5 for path, shape in stored.items()}
+        self.weights = {path: np.abs(w) if path.endswith("running_var") else w for path, w in drawn.items()}
         self.apart = 0.0  # of the last comparison
         self.results: dict[tuple[tuple[int, ...], ...], Any] = {}
 

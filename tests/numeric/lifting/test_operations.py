@@ -166,7 +166,7 @@ def test_a_mask_of_the_caller_must_show_something_in_every_row():
         (lambda x: ~np.arange(x.shape[0]) * x, "bits"),
         (lambda x: x.astype(int), "cast to int"),
         (lambda x: np.full(x.shape, 0.5, dtype=int) * x, "int"),
-        (lambda x: np.cumsum(x, 0), "cumsum"),
+        (lambda x: np.cumprod(x, 0), "cumprod"),
         (lambda x: np.add.reduce(x, initial=3.0), "initial"),
         (lambda x: np.sum(x, 0, where=x > 0), "where"),
         (lambda x: np.linalg.norm(x, 2), "norm"),
