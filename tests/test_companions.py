@@ -24,6 +24,8 @@ def on_no_page(mark: str, topic: str, pages: dict[str, str]) -> str:
     """What to write for a result or a layer that no page shows."""
     if any(f"`{mark.split()[-1]}`" in text for text in pages.values()):
         return ""
+    if any(f"<!-- {mark} -->" in text for text in pages.values()):
+        return "run `python -m docs.build`, which fills in the pages and their tables"
     most = max(pages, key=lambda page: pages[page].count(f"(`{topic}."))  # the page of the topic
     where = f"docs/{most}" if f"(`{topic}." in pages[most] else "a page of docs/"
     return f"write `<!-- {mark} -->` and `<!-- end -->` into {where}, then run `python -m docs.build`"

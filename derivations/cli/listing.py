@@ -114,7 +114,10 @@ def _rows() -> tuple[Stored, str]:
     if stored is None:
         stored = stored_evidence.keep(digest, [*_unjudged(), *_layer_rows()])
     if not stored.is_judged:
-        return stored, f"{source}nothing is judged yet; `derivations verify` proves everything."
+        return (
+            stored,
+            f"{source}nothing is judged yet; `derivations verify`, without ids, proves everything and is remembered.",
+        )
     return stored, f"{source}{_FROM_CACHE.format(stored.proved)}"
 
 

@@ -70,11 +70,12 @@ def layer_called(name: str) -> Layer:
 
 
 def result_called(name: str) -> Derivation:
-    """Return the result that a user's module calls by that name; of a layer, that its gradient is right."""
+    """Return the result of a user's module by that name; of a layer, also of the catalogue, that its gradient is right."""
+    from derivations.catalogue import layer
     from derivations.language import prove_gradient
     from derivations.language.layers.layer import Layer
 
-    found = own(name)
+    found = own(name) if is_own(name) else layer(name)
     return prove_gradient(found) if isinstance(found, Layer) else found
 
 
@@ -174,9 +175,16 @@ def _file_of(module: ModuleType) -> str:
 
 def _attribute(module: ModuleType, path: str, attribute: str) -> Any:
     if attribute not in vars(module):
-        own_names = [each for each, value in vars(module).items() if getattr(value, "__module__", path) == path]
-        near = get_close_matches(attribute, [each for each in own_names if not each.startswith("_")], 3, 0.4)
-        hint = f"; the nearest are {', '.join(near)}" if near else ""
+        home = module.__name__
+        own_names = [
+            each
+            for each, value in vars(module).items()
+            if getattr(value, "__module__", home) == home and not isinstance(value, ModuleType) and each[0] != "_"
+        ]
+        near = get_close_matches(attribute, own_names, 3, 0.4)
+        hint = (
+            f"; the nearest are {', '.join(near)}" if near else f"; it has {', '.join(own_names)}" if own_names else ""
+        )
         raise LookupError(f"the module {path} has no {attribute!r}{hint}")
     return vars(module)[attribute]
 

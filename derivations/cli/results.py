@@ -136,14 +136,15 @@ def verify_command(ids: tuple[str, ...], as_json: bool, jobs: int) -> None:
     derivations verify softmax.jacobian attention.scores --json
     derivations verify mypackage.results:mine
 
-    Of a layer of a module of yours, that its gradient is right is proved.
+    Of a layer, of the catalogue or of a module of yours, that its gradient is right is proved.
     """
     if jobs > 1:
         announce("derivations.catalogue")
-    from derivations.catalogue import known, names, verify
+    from derivations.catalogue import LAYERS, known, names, verify
 
-    of_modules = [_verified_own(name) for name in ids if is_own(name)]
-    chosen = [known(name) for name in ids if not is_own(name)] if ids else names()
+    others = [name for name in ids if is_own(name) or name in LAYERS]
+    of_modules = [_verified_own(name) for name in others]
+    chosen = [known(name) for name in ids if name not in others] if ids else names()
     verdicts = []
     with progress_of(len(chosen), "proving") as advance:
         for verdict in verify(chosen, jobs):
@@ -166,7 +167,7 @@ def verify_command(ids: tuple[str, ...], as_json: bool, jobs: int) -> None:
 
 
 def _verified_own(name: str) -> Any:
-    """Return the verdict on a result of a user's module."""
+    """Return the verdict on a result of a user's module, or on the gradient of a layer."""
     from derivations.catalogue import verdict
 
     return verdict(name, partial(result_called, name))

@@ -9,6 +9,7 @@ from derivations.topics import aliases_of
 
 __all__ = ["found_by", "is_in"]
 
+MOST_SHOWN = 5
 SHORTEST_BEGINNING = 3  # letters of a word that may be the beginning of another; `he` does not find `head`
 
 
@@ -16,11 +17,19 @@ def found_by(words: str, rows: Sequence[Row]) -> list[Row]:
     """Return the rows in which every word of a search is found.
 
     A word is found where a word of the id, the title or an alias starts with it, or where it is a letter of the
-    formula, such as d_k. Raises `ValueError` with near words if nothing is found.
+    formula, such as d_k. Raises `ValueError` if nothing is found, with the rows that have most of the words, or else with
+    near words.
     """
     sought = re.findall(r"[^\s-]+", words)
     found = [row for row in rows if sought and all(is_in(word, row) for word in sought)]
     if not found:
+        told = {
+            row.id: [word for word in sought if len(word) >= SHORTEST_BEGINNING and is_in(word, row)] for row in rows
+        }
+        most = max(map(len, told.values()), default=0)
+        nearest = [name for name, own in told.items() if own and len(own) == most][:MOST_SHOWN]
+        if nearest:
+            raise ValueError(f"nothing has all of {words!r}; {' and '.join(told[nearest[0]])}: {', '.join(nearest)}")
         known = sorted({word for row in rows for word in _words(row) if len(word) >= SHORTEST_BEGINNING})
         near = [each for word in sought for each in get_close_matches(word.casefold(), known, n=2)]
         advice = f"did you mean {' or '.join(near)}?" if near else "`derivations list` shows the topics"

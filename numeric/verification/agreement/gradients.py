@@ -30,6 +30,7 @@ from numeric.runtime.structure import identifier, weight_tree
 from numeric.verification.agreement.cases import SIZES, Case, all_cases
 from numeric.verification.agreement.report import Check
 from numeric.verification.agreement.rounding import rounding_bound, roundings
+from numeric.verification.complex_steps import takes_complex_steps
 
 __all__ = ["cotangents", "gradient_check", "gradient_checks", "gradients_by_name", "leaves", "results"]
 
@@ -113,12 +114,18 @@ class _Point:
 
     def slope(self, path: Path, direction: Any) -> tuple[float, float]:
         """Return d/dt <G, Y(x + t P)> at t = 0, and a bound of its error."""
+        if not takes_complex_steps(self.layer):
+            return self.slope_by_differences_at_best(path, direction)
         try:
             # Im f(x + i h) = h f'(x) + O(h^3): no subtraction, so h can be so small that the remainder vanishes
             changes = [y.imag for y in self.values(path, 1j * COMPLEX_STEP * direction)]
         except TypeError:  # a function that does not accept complex numbers
-            return min((self.slope_by_differences(path, direction, s) for s in REAL_STEPS), key=itemgetter(1))
+            return self.slope_by_differences_at_best(path, direction)
         return _pairing(self.cotangents, changes) / COMPLEX_STEP, 0.0
+
+    def slope_by_differences_at_best(self, path: Path, direction: Any) -> tuple[float, float]:
+        """Return the same from differences with the step size whose error is bounded best."""
+        return min((self.slope_by_differences(path, direction, s) for s in REAL_STEPS), key=itemgetter(1))
 
     def slope_by_differences(self, path: Path, direction: Any, size: float) -> tuple[float, float]:
         """Return the same from central differences of order six with a given step size."""

@@ -20,6 +20,7 @@ from derivations.language.differentiation.adjoints import GradientError
 from numeric.codegen.compile import compile_layer
 from numeric.codegen.formula_printer import CompileError
 from numeric.runtime.structure import identifier, weight_tree
+from numeric.verification.complex_steps import takes_complex_steps
 from numeric.verification.conformance.drawing import Case, doubled, leaves, mapped
 from numeric.verification.conformance.running_error import Arithmetic, Bounded, NotBounded, bounded
 from numeric.verification.conformance.tolerance import FREEDOM, settled
@@ -103,8 +104,12 @@ def _by_complex_steps_or_none(case: Case, cotangent: Any) -> Gradients:
 def by_complex_steps(case: Case, cotangent: Any) -> Gradients:
     """Return the gradients by complex steps, at random entries of large arrays.
 
-    Raises       TypeError for a layer with a function that accepts only real numbers, such as expit
+    Raises       TypeError for a layer with a function that accepts only real numbers, such as expit or |x|
     """
+    if not takes_complex_steps(case.layer):
+        raise TypeError(
+            f"{case.layer.name} has the absolute value or sign of a number, which complex steps do not take"
+        )
     exact = mapped(dict(case.arguments), lambda _, each: doubled(each))
     function = compile_layer(case.layer)
     rng = np.random.default_rng(case.plan.seed)

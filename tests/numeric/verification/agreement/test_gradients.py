@@ -2,17 +2,20 @@
 
 import numpy as np
 import pytest
+from sympy import Abs, exp, sign
 
 from derivations.attention.attention import scaled_dot_product_attention
 from derivations.catalogue import layers
 from derivations.feed_forward.feed_forward import feed_forward
+from derivations.language import Equations, Layer, array, named, part
 from derivations.language.differentiation.adjoints import GradientError
 from derivations.language.differentiation.reverse import gradient
 from derivations.softmax.softmax import softmax
+from derivations.symbols import d, n, scalar
 from derivations.transformer.transformer import transformer_loss
 from numeric import compile_layer, initialise
-from numeric.verification.agreement import cases
-from numeric.verification.agreement.cases import DTYPES, SIZES, case, subjects
+from numeric.verification.agreement import cases, gradients
+from numeric.verification.agreement.cases import DTYPES, SIZES, Case, case, subjects
 from numeric.verification.agreement.gradients import (
     Path,
     cotangents,
@@ -26,6 +29,7 @@ from numeric.verification.agreement.gradients import (
 )
 
 FLOAT32, FLOAT64 = DTYPES
+t = scalar("t")
 NAMES = [name for name, (layer, _) in subjects().items() if gradient_names(layer)]
 TWICE = [  # those without parts that have weights; a table, and matrices by number, have no second gradient in NumPy
     name
@@ -40,6 +44,20 @@ BATCHES = [(), (2, 3)]  # one batch axis has every case
 def test_a_gradient_agrees_with_the_differences_of_its_layer(name, dtype):
     check = gradient_check(case(name, SIZES[0], dtype))
     assert check.passed, check
+
+
+@pytest.mark.parametrize("formula", [t / (1 + Abs(t)), t * sign(t) + exp(t)], ids=["softsign", "sign"])
+def test_absolute_values_and_signs_inside_a_part_are_not_asked_for_complex_steps(formula, monkeypatch):
+    """NumPy's are not analytic: complex steps called their right gradients wrong, and call wrong what is right."""
+    X, let = array("X", n, d), Equations()
+    inner = Layer("inner", (X,), (), let, let("Y")(named("f", formula, t)(X)))
+    outer = Equations()
+    layer = Layer("outer", (X,), (), outer, outer("Z")(part("inner", inner)(X)))
+    inputs = {"X": np.random.default_rng(0).standard_normal((3, 7))}
+    at = Case("outer", layer, SIZES[0], FLOAT64, inputs, {}, {}, compile_layer(layer))
+    assert gradient_check(at).passed
+    monkeypatch.setattr(gradients, "takes_complex_steps", lambda layer: True)
+    assert not gradient_check(at).passed
 
 
 @pytest.mark.slow
