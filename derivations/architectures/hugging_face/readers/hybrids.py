@@ -110,6 +110,7 @@ NEMOTRON = Names(
 def nemotron_h(f: Fields, kind: str) -> Parts:
     """Nemotron-H (NVIDIA 2025): every layer is one part, a state space, attention, a network or experts."""
     f.only("num_nextn_predict_layers", 0)
+    f.only("tie_word_embeddings", False)  # the library's class has a matrix of its own whatever the field says
     for name in (*UNREAD, "max_position_embeddings", "mtp_layers_block_type", "mtp_hybrid_override_pattern"):
         f.take(name, None)
     rms = norm(f, "layer_norm_epsilon", "1e-5", "rms")
