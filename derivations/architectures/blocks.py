@@ -66,10 +66,10 @@ def block_layer(block: Block, around: Around) -> Layer:
     X, given = array("X", n, d_model), around.arrays(block)
     beside = {variable.name: variable for variable in given}
     let = Equations()
+    Z: Array = X
     if block.order == "parallel":
         Z = _parallel(let, block, X, beside)
     else:
-        Z: Array = X
         if block.attention is not None:
             Z = _sub_layer(let, block, _name(block), X, _mixed(let, block, beside))
         if block.cross_attention is not None:

@@ -214,6 +214,11 @@ class Block:
         """The layers with recurrences, in the place of attention or beside it."""
         return tuple(each for each in (self.attention, self.beside) if isinstance(each, Recurrent))
 
+    @property
+    def window(self) -> Expr | None:
+        """The number of positions that a position sees, None for all."""
+        return None if self.attention is None else self.attention.window
+
 
 @dataclass(frozen=True)
 class Run:

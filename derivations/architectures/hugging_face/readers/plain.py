@@ -321,6 +321,7 @@ def _layers(family: Decoder, f: Fields, block: Block) -> tuple[Run, ...]:
     kinds = kinds_of_layers(f, _rule(windows, f, window is not None))
     if window is None and KINDS[1] in kinds:
         raise f.error("sliding_window", "is null, and there are layers with a window")
+    assert isinstance(block.attention, Attention)
     every = block.attention.positions
     assert not isinstance(every, Alibi)
     turned: dict[str, Rotary | None] = (
@@ -335,6 +336,7 @@ def _layers(family: Decoder, f: Fields, block: Block) -> tuple[Run, ...]:
 
 def _with(block: Block, **changes: object) -> Block:
     """Return a block whose attention has some other fields."""
+    assert isinstance(block.attention, Attention)
     return replace(block, attention=replace(block.attention, **changes))  # type: ignore[arg-type]
 
 
