@@ -41,8 +41,8 @@ __all__ = [
 ]
 
 ROOMS = (  # the packages of concepts, each after those that it builds on
-    "linear", "activations", "softmax", "positions", "normalisation", "attention", "feed_forward", "transformer",
-    "gradients", "architectures", "costs",
+    "linear", "activations", "softmax", "positions", "normalisation", "attention", "recurrences", "feed_forward",
+    "transformer", "gradients", "architectures", "costs",
 )  # fmt: skip
 
 READING_ORDER: Mapping[str, str] = {  # the modules of a topic, where their order says something
@@ -53,6 +53,7 @@ READING_ORDER: Mapping[str, str] = {  # the modules of a topic, where their orde
     "feed_forward": "feed_forward costs derivatives symmetries gated",
     "positional_encoding": "positional_encoding rotary position_bias",
     "gradient": "gradient relative_position_bias patches",
+    "recurrence": "linear_recurrence delta_rule lightning_attention",
     "parameters": "parameters model_costs cost_questions",
     "flops": "flops model_costs cost_questions",
 }  # other modules follow in the order of the rooms, as other topics follow those of `TOPICS`

@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from derivations.architectures.checkpoints.names import FAMILIES as READ
 from derivations.architectures.composition import build
 from derivations.architectures.hugging_face import FAMILIES
 from derivations.architectures.models import model_names, named_model
@@ -85,7 +84,7 @@ def families() -> str:
         (
             f"`{kind}`",
             ", ".join(f"`{name}`" for name in family.heads),
-            "yes" if kind in READ and _compiles(kind) else "",
+            "yes" if family.runs and _compiles(kind) else "",
         )
         for kind, family in FAMILIES.items()
     )

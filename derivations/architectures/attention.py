@@ -108,9 +108,9 @@ def _grouped(a: Attention, masked: bool, cross: bool) -> Layer:
     keys, values = write.keys(memory), write.values(memory)
     inner, own = _group(a, masked, M.shape[1])
     weights = [array(v.name, a.groups, *v.shape) for v in own]  # each group has its own
-    wide = [write.all_normed("Q", X, a.heads * a.d_k)] if a.norm_over_all else []
-    given = [*wide, *keys, values, *([M] if masked else [])]
-    written = write.let("Z", over=write.over)(part("group", inner)(X, *given, *(W[group] for W in weights)))
+    rows = write.all_normed("Q", X, a.heads * a.d_k) if a.norm_over_all else X
+    given = [rows, *keys, values, *([M] if masked else [])]
+    written = write.let("Z", over=write.over)(part("group", inner)(*given, *(W[group] for W in weights)))
     b_O = array("b_O", d_model)
     total = SumOver(written[group], group, a.groups)
     Y = write.let("Y")(total + b_O if a.biases[3] else total)
@@ -133,7 +133,8 @@ def _group(a: Attention, masked: bool, keys: Expr) -> tuple[Layer, list[Variable
     Z = write.let("Z")(Concatenate(heads[head], head, a.heads))
     weights = [*write.parameters, array("W_O", Blocks(a.heads, a.d_v), d_model)]
     Y = write.let("Y")(Z @ weights[-1])
-    return Layer("query_group", (X, *wide, *K, V, *mask, *weights), (), write.let, Y), weights
+    rows = wide or [X]  # queries that are normed over all heads are made outside of the groups
+    return Layer("query_group", (*rows, *K, V, *mask, *weights), (), write.let, Y), weights
 
 
 # --- scores ----------------------------------------------------------------------------------------------------------

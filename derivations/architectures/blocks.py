@@ -66,10 +66,12 @@ def block_layer(block: Block, around: Around) -> Layer:
     X, given = array("X", n, d_model), around.arrays(block)
     beside = {variable.name: variable for variable in given}
     let = Equations()
+    Z: Array = X
     if block.order == "parallel":
         Z = _parallel(let, block, X, beside)
     else:
-        Z = _sub_layer(let, block, _name(block), X, _self_attention(block, beside))
+        if block.attention is not None:
+            Z = _sub_layer(let, block, _name(block), X, _mixed(let, block, beside))
         if block.cross_attention is not None:
             cross = part("cross_attention", attention_layer(block.cross_attention, cross=True))
             Z = _sub_layer(let, block, "cross_attention", Z, lambda x: cross(x, beside["memory"]))
@@ -82,9 +84,26 @@ def _name(block: Block) -> str:
     return "mixer" if isinstance(block.attention, Recurrent) else "self_attention"
 
 
+def _mixed(let: Equations, block: Block, beside: dict[str, Variable]) -> Callable[[Array], Array]:
+    """Return attention, and what a recurrence of the same rows adds to it, if there is one."""
+    attention = _self_attention(block, beside)
+    if block.beside is None:
+        return attention
+    mixer = part("mixer", block.beside.mixer)
+
+    def both(x: Array) -> Array:
+        found = let("S")(attention(x)), let("R")(mixer(x))
+        scales = block.attention_scale, block.beside_scale
+        first, second = (each if c == 1 else c * each for each, c in zip(found, scales, strict=True))
+        return first + second
+
+    return both
+
+
 def _self_attention(block: Block, beside: dict[str, Variable]) -> Callable[[Array], Array]:
     if isinstance(block.attention, Recurrent):
         return part("mixer", block.attention.mixer)
+    assert block.attention is not None
     masked, biased = "M" in beside, "B" in beside
     attention = part("self_attention", _attention_of(block.attention, masked, biased))
     return lambda x: attention(x, *(beside[name] for name in ("M", "B") if name in beside))
@@ -177,6 +196,7 @@ def _experts(network: Experts) -> Layer:
         scale=network.scale,
         biases=network.biases,
         linear_activation=network.linear_activation,
+        gated=network.gated,
     )
     sizes = {E: network.experts, K: network.chosen, d_expert: network.d_expert}
     return layer.xreplace(sizes if network.d_shared is None else {**sizes, d_shared: network.d_shared})

@@ -231,7 +231,7 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
     let = Equations()
     beside: dict[object, Array] = {}
     if stack.causal:
-        windows = {block.attention.window for block in stack.blocks if isinstance(block.attention, Attention)}
+        windows = {block.window for block in stack.blocks if isinstance(block.attention, Attention)}
         # by text, because None and symbols have no common order
         for window in sorted(windows, key=str):
             mask = CausalMask(n) if window is None else WindowMask(n, window)
@@ -255,9 +255,9 @@ def _run(run: Run, name: str, X: Array, memory: Array | None, beside: dict[objec
     shared = [*([memory] if memory is not None else [])]
     if len(run.blocks) == 1:
         (block,) = run.blocks
-        given = [*([beside[block.attention.window]] if masked else []), *([beside["B"]] if biased else [])]
+        given = [*([beside[block.window]] if masked else []), *([beside["B"]] if biased else [])]
         return part(name, block_layer(block, around), count=run.count)(X, *shared, *given)
-    windows = sorted({block.attention.window for block in attended}, key=str) if masked else []
+    windows = sorted({block.window for block in attended}, key=str) if masked else []
     given = [*(beside[window] for window in windows), *([beside["B"]] if biased else [])]
     return part(name, _sequence(run, around, windows), count=run.count)(X, *shared, *given)
 
@@ -271,7 +271,7 @@ def _sequence(run: Run, around: Around, windows: list[object]) -> Layer:
     Z: Array = X
     for number, block in enumerate(run.blocks, 1):
         own = around if isinstance(block.attention, Attention) else replace(around, masked=False)
-        mask = [masks[block.attention.window]] if own.masked else []
+        mask = [masks[block.window]] if own.masked else []
         Z = let(f"Z_{number}")(part(f"block_{number}", block_layer(block, own))(Z, *memory, *mask, *bias))
     return Layer("blocks", (X, *memory, *masks.values(), *bias), (), let, Z)
 

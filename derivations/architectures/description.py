@@ -177,6 +177,7 @@ class Experts:
     scale: Expr = Integer(1)
     biases: bool = False  # of the router and of every matrix of an expert
     linear_activation: Named | None = None  # of the linear half of an expert, where it has one
+    gated: bool = True  # three matrices for each expert, else two
 
 
 # --- blocks, stacks, models -----------------------------------------------------------------------------------------
@@ -191,10 +192,12 @@ class Block:
                  one norm for both when `one_norm`; what is added to x is multiplied by `residual_scale`,
                  and each column of it by a learned number with `layer_scale` (Touvron et al. 2021, CaiT)
 
-    A block without a feed-forward network has one sub-layer.
+    A block without a feed-forward network, or without attention, has one sub-layer. A layer with recurrences `beside`
+    attention reads the same normed rows, and what both give is added, each multiplied by its scale (Zuo et al. 2025,
+    Falcon-H1).
     """
 
-    attention: Attention | Recurrent
+    attention: Attention | Recurrent | None
     feed_forward: FeedForward | Experts | None
     norm: Norm
     order: Literal["pre", "post", "sandwich", "after", "parallel"] = "pre"
@@ -202,6 +205,19 @@ class Block:
     one_norm: bool = False
     residual_scale: Expr = Integer(1)
     layer_scale: bool = False
+    beside: Recurrent | None = None
+    attention_scale: Expr = Integer(1)
+    beside_scale: Expr = Integer(1)
+
+    @property
+    def recurrent(self) -> tuple[Recurrent, ...]:
+        """The layers with recurrences, in the place of attention or beside it."""
+        return tuple(each for each in (self.attention, self.beside) if isinstance(each, Recurrent))
+
+    @property
+    def window(self) -> Expr | None:
+        """The number of positions that a position sees, None for all."""
+        return None if self.attention is None else self.attention.window
 
 
 @dataclass(frozen=True)

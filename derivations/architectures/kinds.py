@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from sympy import Symbol
 
-from derivations.architectures.description import Block, Experts, Model, Recurrent, Run, Stack
+from derivations.architectures.description import Block, Experts, Model, Run, Stack
 from derivations.symbols import size
 
 __all__ = ["by_kind", "kind_of"]
@@ -21,7 +21,9 @@ def kind_of(block: Block, sparse: bool) -> str:
     """Return one word for a layer: for its network if some layers of the stack have experts, else for its window."""
     if sparse:
         return "experts" if isinstance(block.feed_forward, Experts) else "dense"
-    if isinstance(block.attention, Recurrent):
+    if block.attention is None:
+        return "network"
+    if block.recurrent:
         return "recurrent"
     return "full" if block.attention.window is None else "window"
 

@@ -480,7 +480,7 @@ def _assumed(counts: Counts) -> Iterator[str]:
         "" if counts.recomputed == "nothing" else f"; computed again: {counts.recomputed}"
     )
     stack = decoding_stack(counts.model)
-    attentions = [block.attention for block in (stack.blocks if stack else ())]
+    attentions = [block.attention for block in (stack.blocks if stack else ()) if block.attention is not None]
     if not counts.lengths:
         yield f"the number of rows is that of a picture: {counts.number(counts.length)}"
     if counts.source is not None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from sympy import Expr, Integer, Min, ceiling, expand
 
 from derivations.architectures.blocks import Around, block_layer
-from derivations.architectures.description import Architecture, Block, Model, Recurrent, Run, Stack
+from derivations.architectures.description import Architecture, Attention, Block, Model, Run, Stack
 from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.rows import PlacedRows
 from derivations.language.arrays.selection import Windows
@@ -114,14 +114,14 @@ def decoding_stack(model: Model) -> Stack | None:
 def has_latent(model: Model) -> bool:
     """Return whether the stack that decodes has latent attention."""
     stack = decoding_stack(model)
-    return stack is not None and any(block.attention.latent for block in stack.blocks)
+    return stack is not None and any(block.attention is not None and block.attention.latent for block in stack.blocks)
 
 
 def with_absorbed_maps(architecture: Architecture) -> Architecture:
     """Return an architecture whose latent attention reads the latent vectors instead of keys and values."""
 
     def absorbed(block: Block) -> Block:
-        if isinstance(block.attention, Recurrent) or block.attention.latent is None:
+        if not isinstance(block.attention, Attention) or block.attention.latent is None:
             return block
         latent = block.attention.latent
         return replace(block, attention=replace(block.attention, latent=replace(latent, absorbed=True)))
@@ -140,14 +140,15 @@ def _held(model: Model, latent: str) -> Iterator[_Held]:
     stack = decoding_stack(model)
     for run in stack.runs if stack else ():
         for block in run.blocks:
-            if isinstance(block.attention, Recurrent):
-                yield _Held(block, run.count, Integer(0), None, Integer(0), _states(block.attention.mixer))
+            states = sum((_states(each.mixer) for each in block.recurrent), Integer(0))
+            if not isinstance(block.attention, Attention):
+                yield _Held(block, run.count, Integer(0), None, Integer(0), states)
                 continue
             parts = block_layer(block, Around(memory=block.cross_attention is not None, masked=True)).parts
             own = parts["self_attention"].layer
             each = _expanded(own) if block.attention.latent and latent == "expanded" else _rows(own)
             source = _rows(parts["cross_attention"].layer) * m if block.cross_attention else Integer(0)
-            yield _Held(block, run.count, each, block.attention.window, source)
+            yield _Held(block, run.count, each, block.attention.window, source, states)
 
 
 def _states(mixer: Layer) -> Expr:

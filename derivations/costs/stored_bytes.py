@@ -16,9 +16,9 @@ from typing import TypeAlias
 from sympy import Expr, Integer, expand
 
 from derivations.architectures.checkpoints.family import Family, Stored
-from derivations.architectures.checkpoints.names import NAMES
 from derivations.architectures.composition import build
 from derivations.architectures.description import Model
+from derivations.architectures.hugging_face import FAMILIES
 from derivations.architectures.kinds import by_kind
 from derivations.architectures.storage import BYTES, Storage
 from derivations.costs.weight_groups import MOST_LAYERS, Group, weight_groups
@@ -59,7 +59,8 @@ def stored_bytes(model: Model, groups: Iterable[Group] | None = None, shares: Sh
     groups = tuple(weight_groups(model, together) if groups is None else groups)
     if storage.layout is None:
         return expand(base * sum(_entries(groups, shares), Integer(0)))
-    family = NAMES.get(storage.names)
+    read = FAMILIES.get(storage.names)
+    family = None if read is None else read.names
     if family is None or any(each.axes for each in family.weights.values()):  # kernels are no linear maps
         raise ValueError(f"the names of the tensors of {storage.names} are not known here, so not which are packed")
     result = Integer(0)

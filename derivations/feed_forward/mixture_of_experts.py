@@ -16,6 +16,7 @@ from dataclasses import replace
 from sympy import Derivative, Expr, Ge, Integer, KroneckerDelta, Lambda, Sum, Symbol, exp, sympify
 
 from derivations.activations.sigmoid import sigmoid, silu
+from derivations.feed_forward.feed_forward import feed_forward
 from derivations.feed_forward.gated import gated_feed_forward
 from derivations.language.arrays.arrangements import SumOver, Tabulated
 from derivations.language.arrays.binding import replace_free
@@ -65,6 +66,7 @@ def mixture_of_experts(
     scale: Expr | int = 1,
     biases: bool = False,
     linear_activation: Named | None = None,
+    gated: bool = True,
 ) -> Layer:
     """Return a mixture of E gated networks, of which every position uses K.
 
@@ -73,7 +75,8 @@ def mixture_of_experts(
                  Y = sum_s g_s FFN(X) by the s-th chosen experts, plus one gated network of all rows when `shared`,
                  its rows times sigmoid(X W_shared_gate) when `shared_gate`. With `biases` the router and every
                  matrix of an expert has one, b_router (E,), b_gate and b_up (E, d_expert), b_down (E, d_model); if
-                 `linear_activation` is given, it is applied to the linear half of an expert, X W_up
+                 `linear_activation` is given, it is applied to the linear half of an expert, X W_up; unless `gated`,
+                 an expert is activation(X W_up) W_down, and so is the shared network
     Shapes       X (n, d_model), b (E,), W_router (d_model, E), W_gate and W_up (E, d_model, d_expert),
                  W_down (E, d_expert, d_model), W_shared_gate (d_model,), chosen (K, n), Y (n, d_model); the shared
                  network has d_shared hidden units, those of all shared experts together
@@ -103,13 +106,18 @@ def mixture_of_experts(
         total = let("total")(SumOver(p[s], s, K))
         p = let("w", over=(s, K))(share(p[s], total))
     g = p if factor == 1 else let("g", over=(s, K))(factor * p[s])
-    H = let("H", over=(s, K))(affine(X, W_gate, b_gate, chosen[s]))
+    if gated:
+        H = let("H", over=(s, K))(affine(X, W_gate, b_gate, chosen[s]))
     U = let("U", over=(s, K))(affine(X, W_up, b_up, chosen[s]))
-    G = let("G", over=(s, K))(Hadamard(activation(H[s]), linear_activation(U[s]) if linear_activation else U[s]))
+    if gated:
+        G = let("G", over=(s, K))(Hadamard(activation(H[s]), linear_activation(U[s]) if linear_activation else U[s]))
+    else:
+        G = let("G", over=(s, K))(activation(U[s]))
     Z = let("Z", over=(s, K))(affine(G[s], W_down, b_down, chosen[s]))
     Y = let("Y")(SumOver(Hadamard(ColumnBroadcast(g[s], d_model), Z[s]), s, K))
     if shared:
-        common = part("shared_experts", gated_feed_forward(activation).xreplace({d_ff: d_shared}))
+        network = gated_feed_forward(activation) if gated else feed_forward(activation, biases=False)
+        common = part("shared_experts", network.xreplace({d_ff: d_shared}))
         C = common(X)
         if shared_gate:
             c = let("c")(sigmoid(X @ W_shared_gate))
@@ -118,7 +126,8 @@ def mixture_of_experts(
     inputs = (X, b) if corrected else (X,)
     of_shared = "mixture_with_gated_shared_experts" if shared_gate else "mixture_with_shared_experts"
     name = of_shared if shared else "mixture_of_experts"
-    own = (W_router, W_gate, W_up, W_down, *([b_router, b_gate, b_up, b_down] if biases else []))
+    halves, shifts = ((W_gate, W_up), (b_gate, b_up)) if gated else ((W_up,), (b_up,))
+    own = (W_router, *halves, W_down, *([b_router, *shifts, b_down] if biases else []))
     return Layer(name, inputs, (*own, *([W_shared_gate] if shared_gate else [])), let, Y)
 
 

@@ -10,9 +10,10 @@ Shapes       X and the output (n, d_model), Z and V (n, g_S r_S d_S), B and C (n
 Source       Dao and Gu (2024), Transformers are SSMs, sections 3 and 7
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
-from sympy import KroneckerDelta, Rational, sqrt
+from sympy import Expr, Integer, KroneckerDelta, Max, Rational, sqrt
 
 from derivations.activations.sigmoid import silu, softplus
 from derivations.language.arrays.contraction import contraction, operand_of
@@ -106,34 +107,46 @@ def _inverse_roots(eps: Rational) -> Layer:
     return Layer("inverse_roots", (G,), (), let, let("F")(named("inverse_root", 1 / sqrt(_u + eps), _u)(mean)))
 
 
+def _at_least(least: Expr) -> Named:
+    """Return the softplus, or a number where that is smaller."""
+    name = f"softplus_from_{least}".replace("/", "_over_")
+    return softplus if least == 0 else named(name, Max(least, softplus.formula(_u)), _u)
+
+
 @catalogued
 def state_space_heads(
     activation: Named = silu,
     *,
     biases: bool = False,
     convolution_bias: bool = True,
-    norm: Literal["none", "together", "by group"] = "by group",
+    norm: Literal["none", "together", "by group", "by group before the gate"] = "by group",
     eps: Rational = EPSILON,
+    scales: Sequence[Expr] = (Integer(1),) * 5,
+    least: Expr = Integer(0),
 ) -> Layer:
     """Return the state space layer with heads; SiLU unless another activation is given.
 
     Definition   that of the module; `norm` is the RMS norm of all columns together, that of the columns of each group,
-                 or none
+                 behind the gate or before it, or none; `scales` multiply Z, U, the rows of B and C before their
+                 convolutions, and T; entries of Delta below `least` are replaced by it
     Shapes       X and O (n, d_model), W_Z and W_U (d_model, g_S r_S d_S), W_J and W_K (d_model, g_S d_state),
                  W_T (d_model, g_S r_S), kernels K of w rows, A, D and b_Delta (g_S r_S,), gamma (g_S r_S d_S,),
                  W_O (g_S r_S d_S, d_model)
     Source       Dao and Gu (2024), section 7.1 and figure 6
     """
     write, of_groups = Writer(), state_groups * d_state
-    Z, U = write.affine("Z", X, columns, biases), write.affine("U", X, columns, biases)
-    rows = {name: write.affine(name, X, of_groups, biases) for name in "JK"}
-    steps = write.affine("T", X, heads, biases)
+    widths = (columns, columns, of_groups, of_groups, heads)
+    Z, U, rows_B, rows_C, steps = (
+        write.affine(name, X, width, biases, scale) for name, width, scale in zip("ZUJKT", widths, scales, strict=True)
+    )
     V = write.convolved("V", U, activation, convolution_bias)
-    B = write.convolved("B", rows["J"], activation, convolution_bias)
-    C = write.convolved("C", rows["K"], activation, convolution_bias)
-    Delta = write.let("Delta")(softplus(steps + write.weight("b_Delta", heads)))
+    B = write.convolved("B", rows_B, activation, convolution_bias)
+    C = write.convolved("C", rows_C, activation, convolution_bias)
+    Delta = write.let("Delta")(_at_least(least)(steps + write.weight("b_Delta", heads)))
     A, D = write.weight("A", heads), write.weight("D", heads)
     Y = write.let("Y")(part("states", head_states())(V, Delta, B, C, A=A, D=D))
+    if norm == "by group before the gate":
+        Y = write.let("Y_normed")(part("G_norm", norm_of_groups(eps))(Y))
     G = write.let("G")(Hadamard(Y, silu(Z)))
     if norm == "together":
         G = write.normed("G", G, eps, scaled=True)

@@ -1,6 +1,6 @@
 """Collecting the equations and the weights of a layer whose parts are optional."""
 
-from sympy import Rational
+from sympy import Expr, Integer, Rational
 
 from derivations.language.arrays.expression import Array, Variable, array
 from derivations.language.arrays.functions import Named
@@ -24,10 +24,13 @@ class Writer:
         self.weights.append(array(name, *shape))
         return self.weights[-1]
 
-    def affine(self, name: str, rows: Array, columns: Sized, biased: bool = False) -> Variable:
-        """Write the product of rows with a new matrix W, and a bias b if there is one."""
+    def affine(
+        self, name: str, rows: Array, columns: Sized, biased: bool = False, scale: Expr = Integer(1)
+    ) -> Variable:
+        """Write the product of rows with a new matrix W, and a bias b if there is one, times a number."""
         product = rows @ self.weight(f"W_{name}", rows.shape[1], columns)
-        return self.let(name)(product + self.weight(f"b_{name}", columns) if biased else product)
+        found = product + self.weight(f"b_{name}", columns) if biased else product
+        return self.let(name)(found if scale == 1 else scale * found)
 
     def convolved(self, name: str, rows: Array, activation: Named | None, biased: bool) -> Variable:
         """Write the causal convolution of every column, with a bias if there is one, behind an activation."""

@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 from sympy import Symbol
 
-from derivations.architectures.checkpoints.names import FAMILIES
 from derivations.architectures.composition import build
 from derivations.architectures.description import AudioStem, Model, Patches, Rotary, Stack
-from derivations.architectures.hugging_face import read_config
+from derivations.architectures.hugging_face import FAMILIES, read_config
 from derivations.architectures.reading import read_json
 from derivations.language.layers.layer import Layer
 from derivations.positions.rotary_scaling import reach, same_reach
@@ -62,15 +61,15 @@ def load(folder: str | Path, dtype: DTypeLike = np.float32, *, ignore: Sequence[
         raise InputError(f"{folder} is not a folder: give one with config.json and model.safetensors")
     config = read_json(folder / "config.json")
     model = read_config(folder / "config.json", ignore=tuple(ignore))
-    family = FAMILIES.get(str(config.get("model_type")))
-    if family is None:
+    family = FAMILIES[str(config["model_type"])]  # it was read
+    if family.names is None or not family.runs:
         raise InputError(
-            f"{folder}: weights of the model_type {config.get('model_type')!r:.80} are not read, "
-            f"only those of {', '.join(FAMILIES)}"
+            f"{folder}: weights of the model_type {config['model_type']!r:.80} are not read, "
+            f"only those of {', '.join(kind for kind, each in FAMILIES.items() if each.runs)}"
         )
     _check_positions(folder, model)
     layer = build(model.architecture)
-    weights = read_weights(folder, layer, model.values, family, number_type)
+    weights = read_weights(folder, layer, model.values, family.names, number_type)
     return LoadedModel(model, config, _generation(folder, config), layer, weights, number_type)
 
 
@@ -143,8 +142,8 @@ class LoadedModel:
         """Return the highest-scored token after those before it, repeatedly, until an end token or `longest`.
 
         Definition   greedy: no sampling; after its end token a text is padded with the configuration's padding token; a
-                     step computes the new position from the cache, or all positions unless `cached`; with a `mask` of
-                     the real tokens, a text continues as it does without its padding
+                     step computes the new position from the cache, or all positions unless `cached` or where a layer
+                     has a recurrence; with a `mask` of the real tokens, a text continues as without its padding
         Shapes       tokens, or the source of an encoder-decoder, (..., n), and mask -> new tokens (..., at most
                      longest)
         Assumes      by default `end` and `start` are those of the configuration, and `end=()` means no end token; its
@@ -172,7 +171,7 @@ class LoadedModel:
         padding = self._filling(ends)
         following_scores = (
             self._scores_by_step(source, before + int(longest))
-            if cached
+            if cached and not any(block.recurrent for block in architecture.decoder.blocks)
             else lambda text: self.logits(*([tokens] if source else []), text)[..., -1, :]
         )
         for place in range(longest):
@@ -361,7 +360,8 @@ def _generation(folder: Path, config: Mapping[str, Any]) -> dict[str, Any]:
 def _scalings(model: Model) -> Iterator[Mapping[str, Any]]:
     """Yield the rules that change the rotary frequencies of a model, each once."""
     stacks = (stack for stack in (model.architecture.encoder, model.architecture.decoder) if stack is not None)
-    positions = dict.fromkeys(block.attention.positions for stack in stacks for block in stack.blocks)
+    attentions = (block.attention for stack in stacks for block in stack.blocks)
+    positions = dict.fromkeys(each.positions for each in attentions if each is not None)
     yield from (dict(each.scaling) for each in positions if isinstance(each, Rotary) and each.scaling)
 
 

@@ -9,8 +9,20 @@ from sympy import Rational
 
 from derivations.architectures.attention import attention_layer
 from derivations.architectures.blocks import Around, block_layer
-from derivations.architectures.description import Attention, Block, FeedForward, Norm, Rotary
+from derivations.architectures.description import (
+    Attention,
+    Block,
+    FeedForward,
+    Norm,
+    Rotary,
+    heads_of_groups,
+    key_value_heads,
+)
+from derivations.language import gradient
 from derivations.language.arrays.functions import relu
+from derivations.language.arrays.shapes import total
+from derivations.language.differentiation.proving import prove_gradient
+from derivations.language.layers.layer import Layer
 from derivations.normalisation.layer_norm import layer_norm
 from derivations.normalisation.rms_norm import rms_norm
 from derivations.symbols import h, size
@@ -53,6 +65,41 @@ def test_a_norm_over_all_heads() -> None:
     np.testing.assert_allclose(ours, attended(Q, K, X @ W_V, W_O), rtol=1e-12)
     other = attended(by_head(gammas[0] * np.ones((N, 1))) * normed(by_head(X @ wide_Q)), K, X @ W_V, W_O)
     assert abs(ours - other).max() > 1e-3  # a norm of every head is another one
+
+
+GROUPED = Attention(heads_of_groups, key_value_heads)
+NORMED = {
+    "over all heads of a group": replace(GROUPED, norm=RMS, norm_over_all=True, positions=Rotary()),
+    "before part of the columns is rotated": replace(PLAIN, norm=RMS, positions=Rotary(size("d_rotary"))),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NORMED)
+def test_gradients_through_norms_of_columns_that_are_cut(name: str) -> None:
+    """Proved equation by equation; and the gradient by the rows against differences, which know nothing of the rule."""
+    layer = attention_layer(NORMED[name], masked=True)
+    assert prove_gradient(layer).evidence.level == "proved"
+    numbers = {"n": N, "d_model": WIDTH, "d_k": 4, "d_v": 2, "h": 2, "r": 2, "g": 3, "d_rotary": 2}
+    sizes = {each: numbers[each.name] for each in layer.sizes}
+
+    def weights(of: Layer) -> dict[str, Any]:
+        own = {v.name: drawn(*(int(total(along).xreplace(sizes)) for along in v.shape)) for v in of.parameters}
+        return own | {name: weights(each.layer) for name, each in of.parts.items() if each.layer.parameters}
+
+    mask, slopes, given = np.tri(N, dtype=bool), drawn(N, WIDTH, seed=2), weights(layer)
+    forward, backward = compile_layer(layer), compile_layer(gradient(layer))
+
+    def applied(function: Any, *arrays: Any) -> Any:
+        return function(*arrays, **given, **{each.name: numbers[each.name] for each in function.sizes})
+
+    dX, step = applied(backward, X, mask, slopes)[0], 1e-5
+    for place in [(0, 0), (2, 3), (4, 6)]:
+        moved = np.zeros_like(X)
+        moved[place] = step
+        change = applied(forward, X + moved, mask) - applied(forward, X - moved, mask)
+        np.testing.assert_allclose((change * slopes).sum() / (2 * step), dX[place], rtol=1e-6)
+    assert abs(dX).min() > 1e-6
 
 
 def test_clipped_queries_keys_and_values() -> None:

@@ -120,16 +120,22 @@ def products(name: str, arguments: Mapping[str, Any]) -> tuple[int, int]:
     """Return the products of one pass, counted and executed."""
     import torch
 
+    from tests.numeric.verification.agreement.small_families import RECURRENT
     from tests.numeric.verification.agreement.test_executed_flops import (
+        beside_recurrences,
         executed,
         inputs,
         library,
         matmul,
         of_learned_query,
+        tokens,
     )
 
     theirs, model = library(name, arguments)
     batch, n, source = SIZES
+    if (name, arguments) in RECURRENT:
+        _, there = executed(theirs, tokens(batch, n), use_cache=False)
+        return matmul(model, batch=batch, seq=n) + beside_recurrences(theirs, batch, n), there
     with torch.no_grad():
         _, there = executed(theirs, **inputs(name, theirs.config, batch, n, source))
     beside = of_learned_query(theirs.config, batch)

@@ -1,10 +1,11 @@
 """Recurrences: their law, the rule of induction and what it refuses, states in caches, rows that are not seen."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from sympy import Eq, Expr, Integer, exp
+from sympy import Eq, Expr, Integer, Sum, exp
 
 from derivations.architectures.hugging_face import model_of
 from derivations.architectures.reading import ConfigError
@@ -16,8 +17,10 @@ from derivations.language.arrays.shapes import ShapeError
 from derivations.language.differentiation.proving import prove_gradient
 from derivations.language.judge.proof import judge
 from derivations.language.results.derivation import Assumption, Claim, Derivation, Step
+from derivations.recurrences import delta_rule
+from derivations.recurrences.delta_rule import j, q, s
 from derivations.recurrences.linear_recurrence import B, L, S, c, decayed, recurrent, t, total
-from derivations.symbols import d, m, n
+from derivations.symbols import d, d_k, m, n
 from numeric import compile_layer
 
 
@@ -37,6 +40,31 @@ WRONG = {
 def test_a_wrong_form_is_not_proved_by_induction(name: str) -> None:
     assert by_induction(decayed(t, c), recurrent()).level == "proved"
     assert by_induction(WRONG[name], recurrent()).level != "proved"
+
+
+@pytest.mark.parametrize("wrong", ["with its own key", "without decay"])
+def test_a_wrong_triangular_system_is_not_proved(wrong: str) -> None:
+    """What a state says about the key of position t + 1 is said by the rows up to t, each decayed until then."""
+    right = delta_rule.delta_rows()
+    last, factor = (t, 1) if wrong == "without decay" else (t + 1, delta_rule.decay(t + 1, s))
+    agree = Sum(delta_rule.k[t + 1, j] * delta_rule.k[s, j], (j, 0, d_k - 1))
+    row = delta_rule.corrected_row(t + 1, q, Sum(factor * agree * delta_rule.u[s, q], (s, 0, last)))
+    changed = Claim(right.claims[0].lhs, (Step("assumption", row),))
+    assert judge(right).claims[0][0].level == "proved"
+    assert judge(replace(right, claims=(changed,))).claims[0][0].level != "proved"
+
+
+def test_lightning_attention_sees_the_past_alone_and_forgets_it() -> None:
+    """Rates are 2^-4 and 2^-8 for two heads: what position 0 adds is exp(-3 rate) of itself at position 3."""
+    function = compile_layer(layer("decaying_heads"))
+    Q, K, V = np.random.default_rng(3).normal(size=(3, 2, 4, 5))
+    earlier, last = V.copy(), V.copy()
+    earlier[:, 0] += 1
+    last[:, 3] += 1
+    told = np.einsum("hp,hp->h", Q[:, 3], K[:, 0]) * np.exp(-3 / 2.0 ** np.array([4, 8]))
+    change = (function(Q, K, earlier) - function(Q, K, V))[3]
+    np.testing.assert_allclose(change, np.repeat(told[:, None], 5, axis=1), rtol=1e-9)
+    np.testing.assert_array_equal(function(Q, K, last)[:3], function(Q, K, V)[:3])
 
 
 def test_an_induction_needs_its_first_place() -> None:
@@ -65,7 +93,7 @@ def test_the_logarithms_have_the_first_axes_of_the_states() -> None:
         Recurrence(L, B, Integer(2))
 
 
-@pytest.mark.parametrize("name", ["linear_recurrence", "selective_states", "gated_recurrence"])
+@pytest.mark.parametrize("name", ["linear_recurrence", "selective_states", "gated_recurrence", "lightning_attention"])
 def test_the_gradient_is_proved(name: str) -> None:
     assert prove_gradient(layer(name)).evidence.level == "proved"
 

@@ -4,13 +4,15 @@ Definition   a table maps weights of the equations, such as `decoder.self_attent
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 __all__ = [
     "Family",
     "Stored",
+    "Table",
     "affine",
+    "also",
     "attention",
     "fused",
     "gated",
@@ -34,8 +36,9 @@ class Stored:
     weights `beside`, which include this one, over all heads or, when `by_head`, within each head or group. `sections`
     are concatenated in that order, and the weights of a section within each head. `added` is the number that is added
     to the stored weight to give the weight of the equations. A `stacked` tensor has the experts along its first axis.
-    With `axes` a tensor has more than two: "rows" of a table behind axes of length 1, or the "pixels" or "taps" of a
-    kernel behind its outputs and inputs, of which taps stand before the inputs in the equations.
+    With `axes` a tensor has other axes than a matrix: "rows" of a table behind axes of length 1, or the "pixels" or
+    "taps" of a kernel behind its outputs and inputs, of which taps stand before the inputs in the equations; a "flat"
+    one is a vector in the equations, whatever its axes.
     """
 
     name: str
@@ -45,7 +48,7 @@ class Stored:
     added: int = 0
     sections: tuple[tuple[str, ...], ...] = ()
     stacked: bool = False
-    axes: Literal["", "rows", "pixels", "taps"] = ""
+    axes: Literal["", "rows", "pixels", "taps", "flat"] = ""
 
 
 Table = Mapping[str, Stored]
@@ -67,6 +70,14 @@ class Family:
     zero: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=lambda: OLD_ENDINGS)
+
+
+def also(family: Family, *tables: Table) -> Family:
+    """Return a family whose tables replace or join some names."""
+    weights = dict(family.weights)
+    for each in tables:
+        weights |= each
+    return replace(family, weights=weights)
 
 
 # --- pieces of tables -----------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The families of models whose configurations are read: for each `model_type`, its reader and its heads.
 
 A family is one function in a module of `readers`, under `@family`: it turns the fields of a configuration into parts.
+Beside it stands the table of the names of its weights in checkpoints, if they are known.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TypeAlias
 
+from derivations.architectures.checkpoints.family import Family as Names
 from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.shared import Parts
 
@@ -23,21 +25,29 @@ Reader: TypeAlias = Callable[[Fields, str], Parts]
 class Family:
     """How the fields of a configuration are read, and the head of every class that `architectures` may name.
 
-    The first class is the default.
+    The first class is the default. `names` are those of the weights in checkpoints, whose sizes are known then; that
+    they run, too, is what `runs` says.
     """
 
     read: Reader
     heads: Mapping[str, str]
+    names: Names | None = None
+    runs: bool = False
 
 
 _FAMILIES: dict[str, Family] = {}
 
 
-def family(model_type: str, heads: Mapping[str, str]) -> Callable[[Reader], Reader]:
-    """Let a function read the configurations of a `model_type`, whose classes have the given heads."""
+def family(
+    model_type: str, heads: Mapping[str, str], names: Names | None = None, *, runs: bool = True
+) -> Callable[[Reader], Reader]:
+    """Let a function read the configurations of a `model_type`, whose classes have the given heads.
+
+    `names` is the table of its weights in checkpoints, which run unless `runs` is false.
+    """
 
     def entered(read: Reader) -> Reader:
-        _FAMILIES[model_type] = Family(read, heads)
+        _FAMILIES[model_type] = Family(read, heads, names, runs and names is not None)
         return read
 
     return entered

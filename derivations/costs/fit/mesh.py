@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from sympy import Expr, Integer, Symbol, ceiling, divisors
 
-from derivations.architectures.description import Attention, Block, Experts, Model, Recurrent, Stack
+from derivations.architectures.description import Attention, Block, Experts, Model, Stack
 from derivations.symbols import size
 
 __all__ = [
@@ -210,7 +210,7 @@ def attentions_of(block: Block) -> Iterator[Attention]:
 
 
 def _recurs(model: Model) -> bool:
-    return any(isinstance(block.attention, Recurrent) for block in blocks_of(model))
+    return any(block.recurrent for block in blocks_of(model))
 
 
 def experts_of(model: Model) -> Iterator[Experts]:

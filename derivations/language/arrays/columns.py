@@ -9,11 +9,11 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Any
 
-from sympy import Add, Expr, Integer, KroneckerDelta, expand, sympify
+from sympy import Add, Expr, Integer, KroneckerDelta, Symbol, expand, sympify
 from sympy.printing.str import StrPrinter
 
 from derivations.language.arrays.expression import Array, Shape, avoiding, require
-from derivations.language.arrays.shapes import Place, Sized, axis, flat, same_size, shape_text, sum_along, total
+from derivations.language.arrays.shapes import Blocks, Place, Sized, axis, flat, same_size, shape_text, sum_along, total
 
 __all__ = ["ColumnConcatenation", "ColumnRange"]
 
@@ -117,4 +117,12 @@ class ColumnRange(Array):
 
     def _entry(self, *places: Place) -> Expr:
         matrix, start, _ = self.args
-        return matrix.entry(*places[:-1], start + flat(places[-1]))
+        column, along = start + flat(places[-1]), matrix.shape[-1]
+        if not isinstance(along, Blocks) or not isinstance(column, Symbol):
+            return matrix.entry(*places[:-1], column)
+
+        def chosen(p: Place) -> Expr:
+            # a plain index does not say in which block it is: at most one delta is 1
+            return KroneckerDelta(flat(p), column) * matrix.entry(*places[:-1], p)
+
+        return sum_along(along, chosen, avoiding(self, places))

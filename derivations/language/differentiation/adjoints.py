@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import singledispatch
 
-from sympy import Abs, Basic, Expr, Gt, Indexed, Integer, Lambda, Lt, Max, Min, Mul, Symbol, diff, exp, sign
+from sympy import Abs, Basic, Expr, Gt, Indexed, Integer, Lambda, Lt, Max, Min, Mul, Symbol, diff, exp, expand, sign
 from sympy.core.symbol import Str
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.contraction import Contraction, contraction, indices_of, operand_of
 from derivations.language.arrays.exponentials import RowMax
 from derivations.language.arrays.expression import (
@@ -52,11 +53,11 @@ from derivations.language.arrays.selection import (
     ScatterRows,
     Windows,
 )
-from derivations.language.arrays.shapes import Sized, total
+from derivations.language.arrays.shapes import Blocks, Sized, total
 from derivations.language.differentiation.contractions import operand_gradient
 from derivations.language.differentiation.pullback import Pullback
 
-__all__ = ["GradientError", "adjoints", "derivative_of", "ones", "require_constant"]
+__all__ = ["GradientError", "adjoints", "derivative_of", "in_columns", "ones", "require_constant"]
 
 
 class GradientError(TypeError):
@@ -396,6 +397,28 @@ def _(node: RowRange, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
     """A range of rows: all other rows have gradient 0."""
     matrix, start, _, step = node.args
     yield matrix, PlacedRows(g, start, matrix.shape[0], step)
+
+
+@adjoints.register
+def _(node: ColumnRange, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
+    """A range of columns: all other columns have gradient 0."""
+    matrix, start, _ = node.args
+    yield matrix, in_columns(g, start, matrix.shape[-1])
+
+
+def in_columns(g: Array, start: Expr, along: Sized) -> Array:
+    """Return columns from `start` on among columns of zeros, however those of either array are grouped."""
+    own = g.shape[-1]
+    if start != 0 or expand(total(own) - total(along)) != 0:
+        plain = in_columns(g, Integer(0), total(own)) if isinstance(own, Blocks) else g
+        placed = PlacedRows(_turned(plain), start, total(along), Integer(1))
+        g = _turned(placed)
+    return g if g.shape[-1] == along else ColumnRange(g, 0, along)
+
+
+def _turned(array: Array) -> Array:
+    """Return the columns of a matrix as rows, and a vector as it is."""
+    return Transpose(array) if len(array.shape) == 2 else array
 
 
 @adjoints.register

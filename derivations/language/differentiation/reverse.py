@@ -11,8 +11,8 @@ from sympy import Integer, Lambda, Symbol
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, PlacedBlock, SumOver, Tabulated
 from derivations.language.arrays.contraction import in_axes
 from derivations.language.arrays.expression import Array, Member, Plus, Shape, Variable
-from derivations.language.arrays.shapes import Axis, join, total
-from derivations.language.differentiation.adjoints import GradientError, adjoints, require_constant
+from derivations.language.arrays.shapes import Axis, Blocks, join, total
+from derivations.language.differentiation.adjoints import GradientError, adjoints, in_columns, require_constant
 from derivations.language.differentiation.cancelling import cancelling
 from derivations.language.differentiation.preparation import has_weights, prepared, read_by
 from derivations.language.differentiation.pullback import Pullback
@@ -172,7 +172,9 @@ def _of_block(node: ColumnBlock, g: Array, family: Family | None, active: set[Va
     wide, block = node.args
     if family is not None and block == family[0]:
         # Over the whole family every block has its gradient, so the matrix is no longer a member of it.
-        yield from _pushed(wide, Concatenate(g, *family), wide, None, active)
+        # blocks of blocks are columns of the block
+        inner = in_columns(g, Integer(0), total(g.shape[-1])) if isinstance(g.shape[-1], Blocks) else g
+        yield from _pushed(wide, Concatenate(inner, *family), wide, None, active)
     elif family is not None and family[0] in block.free_symbols:
         raise GradientError(f"the gradient of {node}: block {block} of a family over {family[0]} has no rule")
     else:

@@ -27,7 +27,7 @@ def stored_shape(stored: Stored, weight: str, shapes: Mapping[str, Shape]) -> Sh
         return stored_shape(_of_one_expert(stored, 0), weight, _of_each(shapes))
     if stored.stacked:
         return (shapes[weight][0], *stored_shape(replace(stored, stacked=False), weight, _of_each(shapes)))
-    if _is_vector(weight):
+    if _is_vector(weight) or stored.axes == "flat":
         return (sum(_columns(each, shapes[each]) for each in _beside(stored, weight, shapes)),)
     if len(shapes[weight]) == 1:
         matrix: Shape = (*shapes[weight], 1)  # a matrix with one column
@@ -53,7 +53,7 @@ def arranged(stored: Stored, weight: str, shapes: Mapping[str, Shape], read: Cal
 
 def _placed(tensor: Any, stored: Stored, weight: str, shapes: Mapping[str, Shape]) -> Any:
     """Return a weight, given the tensor that stores it."""
-    if _is_vector(weight):
+    if _is_vector(weight) or stored.axes == "flat":
         value = _cut(tensor[None], stored, weight, shapes)[..., 0, :]
         return value + value.dtype.type(stored.added) if stored.added else value
     matrix = tensor if stored.as_written else tensor.T

@@ -31,6 +31,7 @@ from numeric.verification.reference.attention_variants import (
     linear_attention,
 )
 from numeric.verification.reference.experts import mixture_of_experts
+from numeric.verification.reference.lightning import decaying_heads, lightning_attention
 from numeric.verification.reference.loss import cross_entropy, soft_cross_entropy
 from numeric.verification.reference.model import transformer
 from numeric.verification.reference.position_wise import (
@@ -76,6 +77,7 @@ __all__ = [
     "class_token",
     "convolution",
     "cross_entropy",
+    "decaying_heads",
     "decoder",
     "decoder_layer",
     "embedding",
@@ -89,6 +91,7 @@ __all__ = [
     "latent_attention",
     "layer_norm",
     "learned_positions",
+    "lightning_attention",
     "linear",
     "linear_attention",
     "linear_recurrence",

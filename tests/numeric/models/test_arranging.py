@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from derivations.architectures.checkpoints.names import FAMILIES
+from derivations.architectures.hugging_face import FAMILIES
 from numeric.models.checkpoints.arranging import Stored, arranged, stored_shape
 
 D, H, G, R, K, ROTARY, PASS = 7, 3, 2, 5, 11, 2, 13  # model, heads, groups, heads of a group, columns
 Shapes = Mapping[str, tuple[int, ...]]
+NAMES = {kind: each.names for kind, each in FAMILIES.items() if each.names is not None and each.runs}
 
 
 def run(stored: Stored, weight: str, shapes: Shapes) -> tuple[Any, Any]:
@@ -114,13 +115,21 @@ def test_a_scale_may_be_stored_without_the_one_that_it_is_added_to() -> None:
         assert gamma.tolist() == [0.5, 1, 1.25]
 
 
+def test_a_flat_tensor_is_a_vector_whatever_its_axes() -> None:
+    stored, shapes = Stored("w", axes="flat"), {"A": (K,)}
+    assert stored_shape(stored, "A", shapes) == (K,)
+    numbers = np.arange(K, dtype=float)
+    np.testing.assert_array_equal(arranged(stored, "A", shapes, lambda name: numbers), numbers)
+    assert stored_shape(Stored("w"), "A", shapes) == (1, K)  # else it is a matrix of one column
+
+
 # --- the tables of names --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", NAMES)
 def test_every_name_of_a_table_can_be_told_apart(family: str) -> None:
     """A layer's weight names its layer, no other one does; weights in one tensor are those beside each other in it."""
-    table = FAMILIES[family].weights
+    table = NAMES[family].weights
     by_name: dict[str, set[str]] = {}
     for weight, stored in table.items():
         of_layer = re.match(r"(en|de)coder\.(?!final_norm|relative_position_bias)", weight) is not None
@@ -135,10 +144,10 @@ def test_every_name_of_a_table_can_be_told_apart(family: str) -> None:
         assert {weight.rpartition(".")[2] for weight in weights} == together, name
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", NAMES)
 def test_no_weight_is_passed_over(family: str) -> None:
     """What a family passes over matches none of its own names, apart from those of heads and their biases."""
-    told = FAMILIES[family]
+    told = NAMES[family]
     names = {stored.name.replace("{n}", "0").replace("{e}", "0") for stored in told.weights.values()}
     passed = {name for name in names if any(re.fullmatch(pattern, name) for pattern in told.ignored)}
     assert all(re.match(r"pooler|cls|lm_head|vocab_", name) for name in passed)

@@ -6,6 +6,7 @@ from typing import Literal
 
 from sympy import Integer
 
+from derivations.architectures.checkpoints.decoders import BLOOM, FALCON, GPT_2, GPT_J, GPT_NEOX, OPT
 from derivations.architectures.description import (
     Alibi,
     Attention,
@@ -57,7 +58,7 @@ def inner(f: Fields, field: str) -> None:
     f.let(d_ff, 4 * f.values[d_model] if given is None else given)
 
 
-@family("gpt2", decoder_heads("GPT2", "LMHeadModel"))
+@family("gpt2", decoder_heads("GPT2", "LMHeadModel"), GPT_2)
 def gpt2(f: Fields, kind: str) -> Parts:
     """GPT-2 (Radford et al. 2019): learned positions, norms before sub-layers, biases everywhere."""
     f.only("scale_attn_by_inverse_layer_idx", False)
@@ -76,7 +77,7 @@ def gpt2(f: Fields, kind: str) -> Parts:
     return Parts(head, decoder=Stack(layers, Embedding(positions), causal=True, final_norm=layer_norm))
 
 
-@family("gptj", decoder_heads("GPTJ"))
+@family("gptj", decoder_heads("GPTJ"), GPT_J)
 def gptj(f: Fields, kind: str) -> Parts:
     """GPT-J (Wang and Komatsuzaki 2021): attention and feed-forward network in parallel after one norm."""
     f.only("rotary", True)
@@ -99,7 +100,7 @@ def gptj(f: Fields, kind: str) -> Parts:
     return Parts(head, decoder=Stack(layers, Embedding(), causal=True, final_norm=layer_norm))
 
 
-@family("codegen", decoder_heads("CodeGen"))
+@family("codegen", decoder_heads("CodeGen"), GPT_J, runs=False)
 def codegen(f: Fields, kind: str) -> Parts:
     """CodeGen (Nijkamp et al. 2022): GPT-J, with queries, keys and values stored in four parts."""
     parts = gptj(f, kind)
@@ -107,7 +108,7 @@ def codegen(f: Fields, kind: str) -> Parts:
     return parts
 
 
-@family("gpt_neox", decoder_heads("GPTNeoX"))
+@family("gpt_neox", decoder_heads("GPTNeoX"), GPT_NEOX)
 def gpt_neox(f: Fields, kind: str) -> Parts:
     """GPT-NeoX and Pythia (Black et al. 2022; Biderman et al. 2023): in parallel after two norms."""
     f.whole("max_position_embeddings", None, none=True)
@@ -122,7 +123,7 @@ def gpt_neox(f: Fields, kind: str) -> Parts:
     return Parts(head, decoder=Stack(layers, Embedding(), causal=True, final_norm=layer_norm))
 
 
-@family("opt", decoder_heads("OPT"))
+@family("opt", decoder_heads("OPT"), OPT)
 def opt(f: Fields, kind: str) -> Parts:
     """OPT (Zhang et al. 2022): learned positions, whose first two rows are not used."""
     f.only("layer_norm_elementwise_affine", True)
@@ -143,7 +144,7 @@ def opt(f: Fields, kind: str) -> Parts:
     return Parts(head, decoder=Stack(layers, embedding, causal=True, final_norm=final_norm))
 
 
-@family("bloom", decoder_heads("Bloom"))
+@family("bloom", decoder_heads("Bloom"), BLOOM)
 def bloom(f: Fields, kind: str) -> Parts:
     """BLOOM (BigScience Workshop 2022): biases by distance, a norm after the embedding."""
     f.only("apply_residual_connection_post_layernorm", False)
@@ -165,7 +166,7 @@ def by_distance(f: Fields, heads: int, *, scaled: bool = False) -> Alibi:
     return Alibi(None if power == heads else f.let(size("h_power"), power), scaled)
 
 
-@family("falcon", decoder_heads("Falcon"))
+@family("falcon", decoder_heads("Falcon"), FALCON)
 def falcon(f: Fields, kind: str) -> Parts:
     """Falcon (Almazrouei et al. 2023): one key-value head, or groups with two norms; rotary positions or biases."""
     f.only("apply_residual_connection_post_layernorm", False)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from sympy import Rational, log, sqrt
 
+from derivations.architectures.checkpoints.deepseek import DEEPSEEK_V3
 from derivations.architectures.description import (
     Attention,
     Block,
@@ -40,7 +41,7 @@ class Defaults:
     groups: tuple[int | None, int | None] = (8, 4)
 
 
-@family("deepseek_v3", decoder_heads("DeepseekV3"))
+@family("deepseek_v3", decoder_heads("DeepseekV3"), DEEPSEEK_V3, runs=False)
 def deepseek_v3(f: Fields, kind: str) -> Parts:
     """DeepSeek-V3 (DeepSeek-AI 2024), the main model."""
     for field, understood in _UNDERSTOOD.items():
@@ -49,7 +50,7 @@ def deepseek_v3(f: Fields, kind: str) -> Parts:
     return _with_experts(f, kind, Defaults())
 
 
-@family("deepseek_v2", decoder_heads("DeepseekV2"))
+@family("deepseek_v2", decoder_heads("DeepseekV2"), DEEPSEEK_V3, runs=False)
 def deepseek_v2(f: Fields, kind: str) -> Parts:
     """DeepSeek-V2 (DeepSeek-AI 2024): experts chosen by softmax, whose weights are not made to add up to 1."""
     for field, understood in (("scoring_func", "softmax"), ("moe_layer_freq", 1)):
@@ -60,7 +61,7 @@ def deepseek_v2(f: Fields, kind: str) -> Parts:
     return _experts_replaced(parts, scoring="softmax", normalised=False)
 
 
-@family("glm4_moe_lite", decoder_heads("Glm4MoeLite"))
+@family("glm4_moe_lite", decoder_heads("Glm4MoeLite"), DEEPSEEK_V3, runs=False)
 def glm4_moe_lite(f: Fields, kind: str) -> Parts:
     """GLM-4.7-Flash (Z.ai 2026): DeepSeek-V3 with one dense layer."""
     listed = f.words("mlp_layer_types", ("dense", "sparse"))
@@ -72,13 +73,13 @@ def glm4_moe_lite(f: Fields, kind: str) -> Parts:
     return _with_experts(f, kind, Defaults(query_rank=768, scale="1.8", dense=dense, groups=(1, 1)))
 
 
-@family("youtu", decoder_heads("Youtu"))
+@family("youtu", decoder_heads("Youtu"), DEEPSEEK_V3, runs=False)
 def youtu(f: Fields, kind: str) -> Parts:
     """Youtu-LLM (Tencent 2026): latent attention before dense networks."""
     return _dense(f, kind, Defaults())
 
 
-@family("minicpm3", decoder_heads("MiniCPM3"))
+@family("minicpm3", decoder_heads("MiniCPM3"), DEEPSEEK_V3, runs=False)
 def minicpm3(f: Fields, kind: str) -> Parts:
     """MiniCPM3 (Hu et al. 2024): scaled embeddings, residual sums and scores."""
     parts = _dense(f, kind, Defaults(query_rank=768, halves=True))

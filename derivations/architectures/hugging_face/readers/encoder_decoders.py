@@ -7,6 +7,8 @@ from typing import Literal, TypeAlias
 
 from sympy import Integer, Symbol, sqrt
 
+from derivations.architectures.checkpoints.encoder_decoders import BART, T5
+from derivations.architectures.checkpoints.pictures import WHISPER
 from derivations.architectures.description import (
     Attention,
     AudioStem,
@@ -55,13 +57,14 @@ N_encoder, N_decoder = size("N_encoder"), size("N_decoder")
         "T5Model": "none",
         "T5EncoderModel": "encoder",
     },
+    T5,
 )
 def t5(f: Fields, kind: str) -> Parts:
     """T5 (Raffel et al. 2020): one table of relative positions for each stack, scores without a scale."""
     return _t5(f, kind, "relu")
 
 
-@family("mt5", decoder_heads("MT5", "ForConditionalGeneration") | {"MT5EncoderModel": "encoder"})
+@family("mt5", decoder_heads("MT5", "ForConditionalGeneration") | {"MT5EncoderModel": "encoder"}, T5)
 def mt5(f: Fields, kind: str) -> Parts:
     """MT5 (Xue et al. 2021): T5 with a gated network, and scores that are never scaled."""
     parts = _t5(f, kind, "gated-gelu")
@@ -152,7 +155,7 @@ def _both(f: Fields, biases: Biases, order: Literal["pre", "post"], function: st
     return encoder, decoder
 
 
-@family("bart", decoder_heads("Bart", "ForConditionalGeneration"))
+@family("bart", decoder_heads("Bart", "ForConditionalGeneration"), BART)
 def bart(f: Fields, kind: str) -> Parts:
     """BART (Lewis et al. 2020): learned positions, whose first two rows are not used; norms after sub-layers."""
     f.only("normalize_before", False)
@@ -160,7 +163,7 @@ def bart(f: Fields, kind: str) -> Parts:
     return _bart(f, kind, "post")
 
 
-@family("mbart", decoder_heads("MBart", "ForConditionalGeneration"))
+@family("mbart", decoder_heads("MBart", "ForConditionalGeneration"), BART)
 def mbart(f: Fields, kind: str) -> Parts:
     """MBART (Liu et al. 2020): BART with norms before sub-layers, and one after each stack."""
     f.only("normalize_before", True)
@@ -168,19 +171,19 @@ def mbart(f: Fields, kind: str) -> Parts:
     return _bart(f, kind, "pre")
 
 
-@family("plbart", decoder_heads("PLBart", "ForConditionalGeneration"))
+@family("plbart", decoder_heads("PLBart", "ForConditionalGeneration"), BART)
 def plbart(f: Fields, kind: str) -> Parts:
     """PLBART (Ahmad et al. 2021): BART with token rows times sqrt(d_model)."""
     return _bart(f, kind, "post", scaled=True)
 
 
-@family("mvp", decoder_heads("Mvp", "ForConditionalGeneration"))
+@family("mvp", decoder_heads("Mvp", "ForConditionalGeneration"), BART)
 def mvp(f: Fields, kind: str) -> Parts:
     """MVP (Tang et al. 2023): BART, without the prompts that lightweight tuning adds."""
     return _bart(f, kind, "post")
 
 
-@family("m2m_100", decoder_heads("M2M100", "ForConditionalGeneration"))
+@family("m2m_100", decoder_heads("M2M100", "ForConditionalGeneration"), BART, runs=False)
 def m2m_100(f: Fields, kind: str) -> Parts:
     """M2M-100 (Fan et al. 2021): sinusoidal positions, sines before cosines, which are not stored."""
     parts = _bart(f, kind, "pre", normed=False, scaled=True, function="relu")
@@ -191,13 +194,13 @@ def m2m_100(f: Fields, kind: str) -> Parts:
     return replace(parts, **sides)
 
 
-@family("blenderbot", decoder_heads("Blenderbot", "ForConditionalGeneration"))
+@family("blenderbot", decoder_heads("Blenderbot", "ForConditionalGeneration"), BART)
 def blenderbot(f: Fields, kind: str) -> Parts:
     """Blenderbot (Roller et al. 2021): norms before sub-layers, none after the embedding."""
     return _bart(f, kind, "pre", unused=0, normed=False)
 
 
-@family("blenderbot-small", decoder_heads("BlenderbotSmall", "ForConditionalGeneration"))
+@family("blenderbot-small", decoder_heads("BlenderbotSmall", "ForConditionalGeneration"), BART)
 def blenderbot_small(f: Fields, kind: str) -> Parts:
     """Blenderbot's small model (Roller et al. 2021): the decoder's token rows are normed before positions are added."""
     parts = _bart(f, kind, "post", unused=0)
@@ -206,14 +209,14 @@ def blenderbot_small(f: Fields, kind: str) -> Parts:
     return replace(parts, decoder=replace(parts.decoder, embedding=embedding))
 
 
-@family("pegasus", decoder_heads("Pegasus", "ForConditionalGeneration"))
+@family("pegasus", decoder_heads("Pegasus", "ForConditionalGeneration"), BART)
 def pegasus(f: Fields, kind: str) -> Parts:
     """PEGASUS (Zhang et al. 2020): norms before sub-layers, sinusoidal positions."""
     f.assumptions.append(STORED)
     return _bart(f, kind, "pre", unused=0, normed=False)
 
 
-@family("marian", decoder_heads("Marian", "MTModel"))
+@family("marian", decoder_heads("Marian", "MTModel"), BART, runs=False)
 def marian(f: Fields, kind: str) -> Parts:
     """Marian (Junczys-Dowmunt et al. 2018): norms after sub-layers, sinusoidal positions."""
     f.only("share_encoder_decoder_embeddings", True)
@@ -259,7 +262,7 @@ def _bart(
     )
 
 
-@family("whisper", decoder_heads("Whisper", "ForConditionalGeneration"))
+@family("whisper", decoder_heads("Whisper", "ForConditionalGeneration"), WHISPER)
 def whisper(f: Fields, kind: str) -> Parts:
     """Whisper (Radford et al. 2023): two convolutions before the encoder, keys without bias."""
     f.only("is_encoder_decoder", True)

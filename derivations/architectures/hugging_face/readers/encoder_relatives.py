@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from derivations.architectures.checkpoints.encoders import BERT_GENERATION, ELECTRA, EUROBERT
 from derivations.architectures.description import Head
 from derivations.architectures.hugging_face.families import family
 from derivations.architectures.hugging_face.fields import Fields
@@ -21,7 +22,9 @@ from derivations.symbols import d_model, size
 __all__ = ["bert_generation", "electra", "eurobert"]
 
 
-@family("bert-generation", {"BertGenerationEncoder": "none", "BertGenerationDecoder": "language_model"})
+@family(
+    "bert-generation", {"BertGenerationEncoder": "none", "BertGenerationDecoder": "language_model"}, BERT_GENERATION
+)
 def bert_generation(f: Fields, kind: str) -> Parts:
     """BERT as it encodes or writes texts (Rothe et al. 2020): no segments, scores of tokens from the last rows."""
     _, stack = token_encoder(f, segmented=False)
@@ -41,6 +44,7 @@ def bert_generation(f: Fields, kind: str) -> Parts:
         "ElectraForTokenClassification": "token_classes",
         "ElectraForQuestionAnswering": "token_classes",
     },
+    ELECTRA,
 )
 def electra(f: Fields, kind: str) -> Parts:
     """ELECTRA (Clark et al. 2020): a generator, or a discriminator of replaced tokens; embeddings may be narrow."""
@@ -56,7 +60,7 @@ def electra(f: Fields, kind: str) -> Parts:
     return Parts(replace(head, activation=inner) if head.kind == "transformed_classes" else head, encoder=stack)
 
 
-@family("eurobert", {"EuroBertForMaskedLM": "language_model", "EuroBertModel": "none"})
+@family("eurobert", {"EuroBertForMaskedLM": "language_model", "EuroBertModel": "none"}, EUROBERT)
 def eurobert(f: Fields, kind: str) -> Parts:
     """EuroBERT (Boizard et al. 2025): Llama whose rows see those behind them."""
     for field in ("mask_token_id", "classifier_pooling"):

@@ -6,6 +6,15 @@ from dataclasses import replace
 
 from sympy import Integer, Rational
 
+from derivations.architectures.checkpoints.encoders import (
+    BERT,
+    DISTILBERT,
+    MEGATRON_BERT,
+    MPNET,
+    ROBERTA,
+    ROBERTA_PRE_NORM,
+    XLM_ROBERTA_XL,
+)
 from derivations.architectures.description import (
     Attention,
     Block,
@@ -99,6 +108,7 @@ def token_encoder(f: Fields, *, segmented: bool = True, eps: str = "1e-12", segm
         LMHeadModel="masked_language_model",
         ForNextSentencePrediction="pooled_classes 2",
     ),
+    BERT,
 )
 def bert(f: Fields, kind: str) -> Parts:
     """BERT (Devlin et al. 2019)."""
@@ -117,6 +127,7 @@ def bert(f: Fields, kind: str) -> Parts:
         ForCausalLM=MASKED,
         ForNextSentencePrediction="pooled_classes 2",
     ),
+    BERT,
 )
 def ernie(f: Fields, kind: str) -> Parts:
     """ERNIE (Sun et al. 2019): BERT, without the rows for tasks that later versions add."""
@@ -134,6 +145,7 @@ def ernie(f: Fields, kind: str) -> Parts:
         ForCausalLM=MASKED,
         ForNextSentencePrediction="pooled_classes 2",
     ),
+    MEGATRON_BERT,
 )
 def megatron_bert(f: Fields, kind: str) -> Parts:
     """Megatron-LM's BERT (Shoeybi et al. 2019): norms before sub-layers, none after the embedding."""
@@ -155,10 +167,10 @@ def without_spare_bias(f: Fields, head: Head) -> None:
         f.assumptions.append("a second bias of the scores, which the library stores and does not use, is left out")
 
 
-@family("camembert", encoder_heads("Camembert", "pooler", ForCausalLM=MASKED))
-@family("data2vec-text", encoder_heads("Data2VecText", "pooler", ForCausalLM=MASKED))
-@family("xlm-roberta", encoder_heads("XLMRoberta", "pooler", ForCausalLM=MASKED))
-@family("roberta", encoder_heads("Roberta", "pooler", ForCausalLM=MASKED))
+@family("camembert", encoder_heads("Camembert", "pooler", ForCausalLM=MASKED), ROBERTA)
+@family("data2vec-text", encoder_heads("Data2VecText", "pooler", ForCausalLM=MASKED), ROBERTA)
+@family("xlm-roberta", encoder_heads("XLMRoberta", "pooler", ForCausalLM=MASKED), ROBERTA)
+@family("roberta", encoder_heads("Roberta", "pooler", ForCausalLM=MASKED), ROBERTA)
 def roberta(f: Fields, kind: str) -> Parts:
     """RoBERTa (Liu et al. 2019): positions are numbered from the one after the padding token.
 
@@ -167,14 +179,14 @@ def roberta(f: Fields, kind: str) -> Parts:
     return _roberta(f, kind, *token_encoder(f))
 
 
-@family("roberta-prelayernorm", encoder_heads("RobertaPreLayerNorm", "pooler", ForCausalLM=MASKED))
+@family("roberta-prelayernorm", encoder_heads("RobertaPreLayerNorm", "pooler", ForCausalLM=MASKED), ROBERTA_PRE_NORM)
 def roberta_prelayernorm(f: Fields, kind: str) -> Parts:
     """RoBERTa with norms before sub-layers (Ott et al. 2019)."""
     layer_norm, stack = token_encoder(f)
     return _roberta(f, kind, layer_norm, _normed_before(stack))
 
 
-@family("xlm-roberta-xl", encoder_heads("XLMRobertaXL", "pooler", ForCausalLM=MASKED))
+@family("xlm-roberta-xl", encoder_heads("XLMRobertaXL", "pooler", ForCausalLM=MASKED), XLM_ROBERTA_XL)
 def xlm_roberta_xl(f: Fields, kind: str) -> Parts:
     """XLM-R XL (Goyal et al. 2021): norms before sub-layers, none after the embedding."""
     layer_norm, stack = token_encoder(f, eps="1e-5", segments=1)
@@ -182,7 +194,7 @@ def xlm_roberta_xl(f: Fields, kind: str) -> Parts:
     return _roberta(f, kind, layer_norm, replace(stack, embedding=replace(stack.embedding, norm=None)))
 
 
-@family("mpnet", encoder_heads("MPNet", "pooler"))
+@family("mpnet", encoder_heads("MPNet", "pooler"), MPNET)
 def mpnet(f: Fields, kind: str) -> Parts:
     """MPNet (Song et al. 2020): RoBERTa without segments, with a bias of the scores by distance."""
     f.only("relative_attention_num_buckets", 32)  # any other table is read with the numbers of 32 buckets
@@ -203,7 +215,7 @@ def _roberta(f: Fields, kind: str, layer_norm: Norm, stack: Stack) -> Parts:
     return Parts(head, encoder=replace(stack, embedding=embedding))
 
 
-@family("distilbert", encoder_heads("DistilBert", "none"))
+@family("distilbert", encoder_heads("DistilBert", "none"), DISTILBERT)
 def distilbert(f: Fields, kind: str) -> Parts:
     """DistilBERT (Sanh et al. 2019): BERT without segments and pooler."""
     f.only("sinusoidal_pos_embds", False, True)  # a stored table in either case

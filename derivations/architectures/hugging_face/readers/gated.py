@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from sympy import Expr
 
+from derivations.architectures.checkpoints.llama import LLAMA, MIXTRAL, PHI_3, QWEN_2_EXPERTS, QWEN_3_EXPERTS
 from derivations.architectures.description import (
     Attention,
     Block,
@@ -87,7 +88,9 @@ def window_of(f: Fields, default: int | None, *, used: bool = True) -> Expr | No
 # --- one kind of layer ----------------------------------------------------------------------------------------------
 
 
-@family("llama", {"LlamaForCausalLM": "language_model", "LLaMAForCausalLM": "language_model", "LlamaModel": "none"})
+@family(
+    "llama", {"LlamaForCausalLM": "language_model", "LLaMAForCausalLM": "language_model", "LlamaModel": "none"}, LLAMA
+)
 def llama(f: Fields, kind: str) -> Parts:
     """Llama 1 to 3 (Touvron et al. 2023; Llama Team 2024)."""
     rms = norm(f, "rms_norm_eps", "1e-6", "rms")
@@ -98,7 +101,7 @@ def llama(f: Fields, kind: str) -> Parts:
     return decoder_of(f, kind, uniform(f, Block(attention, feed_forward, rms)), rms)
 
 
-@family("mistral", decoder_heads("Mistral"))
+@family("mistral", decoder_heads("Mistral"), LLAMA)
 def mistral(f: Fields, kind: str) -> Parts:
     """Mistral 7B (Jiang et al. 2023): a window of attention in every layer."""
     f.only("layer_types", None)
@@ -108,7 +111,7 @@ def mistral(f: Fields, kind: str) -> Parts:
     return decoder_of(f, kind, uniform(f, Block(attention, gated_feed_forward(f), rms)), rms)
 
 
-@family("phi3", decoder_heads("Phi3"))
+@family("phi3", decoder_heads("Phi3"), PHI_3)
 def phi3(f: Fields, kind: str) -> Parts:
     """Phi-3 (Abdin et al. 2024)."""
     f.whole("original_max_position_embeddings", None, none=True)
@@ -121,7 +124,7 @@ def phi3(f: Fields, kind: str) -> Parts:
 # --- experts --------------------------------------------------------------------------------------------------------
 
 
-@family("mixtral", decoder_heads("Mixtral"))
+@family("mixtral", decoder_heads("Mixtral"), MIXTRAL)
 def mixtral(f: Fields, kind: str) -> Parts:
     """Mixtral (Jiang et al. 2024): every feed-forward network is a mixture of experts."""
     rms = norm(f, "rms_norm_eps", "1e-5", "rms")
@@ -153,7 +156,7 @@ def check_groups(f: Fields, groups: int | None, kept: int | None) -> None:
     f.assumptions.append(f"experts are chosen from {kept} of {groups} groups; counts do not depend on it")
 
 
-@family("qwen3_moe", decoder_heads("Qwen3Moe"))
+@family("qwen3_moe", decoder_heads("Qwen3Moe"), QWEN_3_EXPERTS)
 def qwen3_moe(f: Fields, kind: str) -> Parts:
     """Qwen3 with experts (Qwen Team 2025): norms of queries and keys."""
     rms = norm(f, "rms_norm_eps", "1e-6", "rms")
@@ -168,7 +171,7 @@ def qwen3_moe(f: Fields, kind: str) -> Parts:
     return decoder_of(f, kind, _some_sparse(f, Block(attention, experts, rms)), rms)
 
 
-@family("qwen2_moe", decoder_heads("Qwen2Moe"))
+@family("qwen2_moe", decoder_heads("Qwen2Moe"), QWEN_2_EXPERTS)
 def qwen2_moe(f: Fields, kind: str) -> Parts:
     """Qwen1.5 and Qwen2 with experts (Qwen Team 2024): a shared expert with a gate."""
     rms = norm(f, "rms_norm_eps", "1e-6", "rms")
@@ -201,7 +204,7 @@ def _some_sparse(f: Fields, sparse: Block) -> tuple[Run, ...]:
 # --- windows in some layers -----------------------------------------------------------------------------------------
 
 
-@family("qwen2", decoder_heads("Qwen2"))
+@family("qwen2", decoder_heads("Qwen2"), LLAMA)
 def qwen2(f: Fields, kind: str) -> Parts:
     """Qwen2 and Qwen2.5 (Qwen Team 2024): biases of queries, keys and values."""
     rms = norm(f, "rms_norm_eps", "1e-6", "rms")
@@ -210,7 +213,7 @@ def qwen2(f: Fields, kind: str) -> Parts:
     return decoder_of(f, kind, _some_windowed(f, Block(attention, gated_feed_forward(f), rms)), rms)
 
 
-@family("qwen3", decoder_heads("Qwen3"))
+@family("qwen3", decoder_heads("Qwen3"), LLAMA)
 def qwen3(f: Fields, kind: str) -> Parts:
     """Qwen3 (Qwen Team 2025): norms of queries and keys, no biases."""
     rms = norm(f, "rms_norm_eps", "1e-6", "rms")

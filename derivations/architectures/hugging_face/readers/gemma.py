@@ -8,6 +8,8 @@ from dataclasses import replace
 from sympy import Rational, sqrt
 
 from derivations.activations.gelu import gelu_tanh
+from derivations.architectures.checkpoints.llama import GEMMA, GEMMA_2
+from derivations.architectures.checkpoints.plain import VAULTGEMMA
 from derivations.architectures.description import Attention, Block, Embedding, Head, Norm, Stack
 from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import REQUIRED, Fields
@@ -27,7 +29,7 @@ from derivations.symbols import d_model
 __all__ = ["gemma", "gemma2", "gemma3", "gemma3_of_text", "vaultgemma"]
 
 
-@family("gemma", decoder_heads("Gemma"))
+@family("gemma", decoder_heads("Gemma"), GEMMA)
 def gemma(f: Fields, kind: str) -> Parts:
     """Gemma (Gemma Team 2024a): token rows times sqrt(d_model)."""
     rms = norm(f, "rms_norm_eps", "1e-6", "rms")
@@ -50,7 +52,7 @@ def _scaled(parts: Parts) -> Parts:
     return replace(parts, decoder=replace(parts.decoder, embedding=Embedding(scale=sqrt(d_model))))
 
 
-@family("gemma2", decoder_heads("Gemma2"))
+@family("gemma2", decoder_heads("Gemma2"), GEMMA_2)
 def gemma2(f: Fields, kind: str) -> Parts:
     """Gemma 2 (Gemma Team 2024b): norms before and after sub-layers, capped scores, a window in every other layer."""
     rms, attention, head = _gemma(f, kind, groups=None, caps=("50.0", "30.0"))
@@ -60,7 +62,7 @@ def gemma2(f: Fields, kind: str) -> Parts:
     return _alternating(f, head, rms, full, full, kinds_of_layers(f, lambda i: i % 2 == 0))
 
 
-@family("vaultgemma", decoder_heads("VaultGemma"))
+@family("vaultgemma", decoder_heads("VaultGemma"), VAULTGEMMA)
 def vaultgemma(f: Fields, kind: str) -> Parts:
     """VaultGemma (Sinha et al. 2025): Gemma 2 without norms after sub-layers."""
     parts = gemma2(f, kind)
@@ -71,7 +73,7 @@ def vaultgemma(f: Fields, kind: str) -> Parts:
     return replace(parts, decoder=replace(parts.decoder, runs=runs_before))
 
 
-@family("gemma3_text", {"Gemma3ForCausalLM": "language_model", "Gemma3TextModel": "none"})
+@family("gemma3_text", {"Gemma3ForCausalLM": "language_model", "Gemma3TextModel": "none"}, GEMMA_2)
 def gemma3(f: Fields, kind: str) -> Parts:
     """Gemma 3 (Gemma Team 2025): norms of queries and keys, five layers with a window for each one without."""
     rms, attention, head = _gemma(f, kind, groups=4, caps=(None, None))
@@ -98,7 +100,7 @@ DEFAULTS_OF_TEXT: Mapping[str, object] = {
 }  # which the releases leave out of `text_config`
 
 
-@family("gemma3", {"Gemma3ForConditionalGeneration": "language_model"})
+@family("gemma3", {"Gemma3ForConditionalGeneration": "language_model"}, GEMMA_2, runs=False)
 def gemma3_of_text(f: Fields, kind: str) -> Parts:
     """Gemma 3 models that also read images: only the language model, which `text_config` describes."""
     config = f.table("text_config")

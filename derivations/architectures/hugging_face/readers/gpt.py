@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from sympy import Integer, sqrt
 
+from derivations.architectures.checkpoints.decoders import BIOGPT, GPT, GPT_BIGCODE, GPT_NEO, MPT, OPT
 from derivations.architectures.description import Attention, Block, Embedding, FeedForward, Norm, Stack
 from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields, shown
@@ -29,7 +30,7 @@ OUTPUT_ALONE = (False, False, False, True)
 LONE_WINDOW = ("global", "local")
 
 
-@family("openai-gpt", decoder_heads("OpenAIGPT", "LMHeadModel"))
+@family("openai-gpt", decoder_heads("OpenAIGPT", "LMHeadModel"), GPT)
 def gpt(f: Fields, kind: str) -> Parts:
     """GPT (Radford et al. 2018): learned positions, norms after sub-layers."""
     layer_norm = norm(f, "layer_norm_epsilon", "1e-5")
@@ -43,7 +44,7 @@ def gpt(f: Fields, kind: str) -> Parts:
     return Parts(language_head(f, kind, tied=True), decoder=Stack(layers, Embedding(positions), causal=True))
 
 
-@family("gpt_bigcode", decoder_heads("GPTBigCode"))
+@family("gpt_bigcode", decoder_heads("GPTBigCode"), GPT_BIGCODE)
 def gpt_bigcode(f: Fields, kind: str) -> Parts:
     """StarCoder (Li et al. 2023): GPT-2 with one head of keys and values for all queries."""
     f.take("scale_attention_softmax_in_fp32", None)
@@ -62,16 +63,17 @@ def gpt_bigcode(f: Fields, kind: str) -> Parts:
     return Parts(head, decoder=Stack(layers, Embedding(positions), causal=True, final_norm=layer_norm))
 
 
-@family("gpt_neo", decoder_heads("GPTNeo"))
+@family("gpt_neo", decoder_heads("GPTNeo"), GPT_NEO)
 def gpt_neo(f: Fields, kind: str) -> Parts:
     """GPT-Neo (Black et al. 2021): scores without a scale, windows in every other layer."""
     layer_norm = norm(f, "layer_norm_epsilon", "1e-5")
     divided_heads(f, "hidden_size", "num_heads", {"num_heads": ("num_attention_heads",)})
     inner(f, "intermediate_size")
     function = activation(f, "activation_function", "gelu_new")
-    full = Block(Attention(h, biases=OUTPUT_ALONE, score_scale=Integer(1)), FeedForward(function), layer_norm)
+    attention = Attention(h, biases=OUTPUT_ALONE, score_scale=Integer(1))
+    full = Block(attention, FeedForward(function), layer_norm)
     window = f.size(size("window"), "window_size", 256)
-    near = replace(full, attention=replace(full.attention, window=window))
+    near = replace(full, attention=replace(attention, window=window))
     layers = runs(f, [near if each == "local" else full for each in _kinds_of_gpt_neo(f)])
     positions = f.size(size("positions"), "max_position_embeddings")
     head = language_head(f, kind, tied=True)
@@ -96,7 +98,7 @@ def _kinds_of_gpt_neo(f: Fields) -> list[str]:
     return kinds
 
 
-@family("biogpt", decoder_heads("BioGpt"))
+@family("biogpt", decoder_heads("BioGpt"), BIOGPT)
 def biogpt(f: Fields, kind: str) -> Parts:
     """BioGPT (Luo et al. 2022): learned positions, of which two rows are not used, token rows times sqrt(d_model)."""
     f.take("layer_norm_eps", None)  # the norms of the library have their own
@@ -110,7 +112,7 @@ def biogpt(f: Fields, kind: str) -> Parts:
     return Parts(head, decoder=Stack(layers, embedding, causal=True, final_norm=Norm()))
 
 
-@family("xglm", decoder_heads("XGLM"))
+@family("xglm", decoder_heads("XGLM"), OPT, runs=False)
 def xglm(f: Fields, kind: str) -> Parts:
     """XGLM (Lin et al. 2022): sinusoidal positions, sines before cosines, which are not stored."""
     f.whole("max_position_embeddings", None, none=True)  # there is a row for every position
@@ -122,7 +124,7 @@ def xglm(f: Fields, kind: str) -> Parts:
     return Parts(language_head(f, kind, tied=True), decoder=stack)
 
 
-@family("mpt", decoder_heads("Mpt"))
+@family("mpt", decoder_heads("Mpt"), MPT)
 def mpt(f: Fields, kind: str) -> Parts:
     """MPT (MosaicML 2023): biases by distance, no biases of products, norms without a shift."""
     f.only("no_bias", True)

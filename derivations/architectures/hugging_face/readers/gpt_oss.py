@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from sympy import Max, Min, exp
 
+from derivations.architectures.checkpoints.gpt_oss import GPT_OSS
 from derivations.architectures.description import Attention, Block, Experts
 from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields
@@ -26,7 +27,7 @@ __all__ = ["gpt_oss"]
 t = scalar("t")
 
 
-@family("gpt_oss", decoder_heads("GptOss"))
+@family("gpt_oss", decoder_heads("GptOss"), GPT_OSS, runs=False)
 def gpt_oss(f: Fields, kind: str) -> Parts:
     """gpt-oss (OpenAI 2025): every head has a sink, every matrix of an expert a bias."""
     rms = norm(f, "rms_norm_eps", "1e-5", "rms")

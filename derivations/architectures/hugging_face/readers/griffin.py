@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import frexp, sqrt
 
-from sympy import sqrt
+from sympy import Expr, Integer, Rational
 
+from derivations.architectures.checkpoints.recurrent import RECURRENT_GEMMA
 from derivations.architectures.description import Attention, Block, Embedding, FeedForward, Recurrent, Stack
 from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields
@@ -28,7 +30,7 @@ __all__ = ["recurrent_gemma"]
 WORDS = ("recurrent", "attention")
 
 
-@family("recurrent_gemma", decoder_heads("RecurrentGemma"))
+@family("recurrent_gemma", decoder_heads("RecurrentGemma"), RECURRENT_GEMMA)
 def recurrent_gemma(f: Fields, kind: str) -> Parts:
     """RecurrentGemma (Botev et al. 2024), a Griffin (De et al. 2024): every matrix of a network has a bias."""
     for name in ("w_init_variance_scale", "final_w_init_variance_scale", "max_position_embeddings"):
@@ -51,5 +53,11 @@ def recurrent_gemma(f: Fields, kind: str) -> Parts:
     network = FeedForward(function, True, True)
     blocks = [Block(mixers[i % len(mixers)], network, rms) for i in range(listed_layers(f))]
     head = replace(language_head(f, kind, tied=True), soft_cap=f.number("logits_soft_cap", "30.0"))
-    embedding = Embedding(scale=sqrt(d_model))
+    embedding = Embedding(scale=_of_eight_bits(f.values[d_model]))
     return Parts(head, decoder=Stack(runs(f, blocks), embedding, causal=True, final_norm=rms))
+
+
+def _of_eight_bits(columns: int) -> Expr:
+    """Return the square root of the width as the library multiplies by it: rounded to bfloat16."""
+    fraction, power = frexp(sqrt(columns))
+    return Rational(round(fraction * 2**8), 2**8) * Integer(2) ** power

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+from derivations.architectures.checkpoints.llama import LLAMA
 from derivations.architectures.hugging_face.families import family, family_of
 from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.readers.gated import qwen2, qwen3
@@ -82,15 +83,15 @@ for model_type, (prefix, tied) in JOINED.items():
     family(model_type, {f"{prefix}ForConditionalGeneration": "language_model"})(partial(_joined, tied))
 
 
-@family("qwen2_vl_text", {"Qwen2VLTextModel": "none"})
-@family("qwen2_5_vl_text", {"Qwen2_5_VLTextModel": "none"})
+@family("qwen2_vl_text", {"Qwen2VLTextModel": "none"}, LLAMA)
+@family("qwen2_5_vl_text", {"Qwen2_5_VLTextModel": "none"}, LLAMA)
 def qwen2_of_text(f: Fields, kind: str) -> Parts:
     """Qwen2-VL's language model: Qwen2, with positions of three axes."""
     _of_one_axis(f)
     return qwen2(f, kind)
 
 
-@family("qwen3_vl_text", {"Qwen3VLTextModel": "none"})
+@family("qwen3_vl_text", {"Qwen3VLTextModel": "none"}, LLAMA)
 def qwen3_of_text(f: Fields, kind: str) -> Parts:
     """Qwen3-VL's language model: Qwen3, with positions of three axes."""
     _of_one_axis(f)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from derivations.architectures.checkpoints.pictures import CLIP_TEXT, CLIP_VISION, DINOV2, SIGLIP_VISION, VIT
 from derivations.architectures.description import Attention, Block, Embedding, FeedForward, Head, Patches, Stack
 from derivations.architectures.hugging_face.families import family
 from derivations.architectures.hugging_face.fields import Fields
@@ -17,19 +18,19 @@ from derivations.symbols import d_ff, h, size, vocab
 __all__ = ["clip_text", "clip_vision", "deit", "dinov2", "ijepa", "siglip_vision", "vit", "vit_msn"]
 
 
-@family("vit", {"ViTForImageClassification": "classes", "ViTModel": "pooler"})
+@family("vit", {"ViTForImageClassification": "classes", "ViTModel": "pooler"}, VIT)
 def vit(f: Fields, kind: str) -> Parts:
     """The Vision Transformer (Dosovitskiy et al. 2021): rows are patches of an image, after a class token."""
     return Parts(_pooled(f, kind), encoder=_pictures(f))
 
 
-@family("deit", {"DeiTForImageClassification": "classes", "DeiTModel": "pooler"})
+@family("deit", {"DeiTForImageClassification": "classes", "DeiTModel": "pooler"}, VIT)
 def deit(f: Fields, kind: str) -> Parts:
     """DeiT (Touvron et al. 2021): a token of distillation behind the class token."""
     return Parts(_pooled(f, kind), encoder=_pictures(f, tokens=2))
 
 
-@family("ijepa", {"IJepaModel": "none"})
+@family("ijepa", {"IJepaModel": "none"}, VIT)
 def ijepa(f: Fields, kind: str) -> Parts:
     """I-JEPA (Assran et al. 2023): patches without learned rows, and no pooler."""
     for field in ("pooler_act", "pooler_output_size"):
@@ -37,13 +38,13 @@ def ijepa(f: Fields, kind: str) -> Parts:
     return Parts(Head("none"), encoder=_pictures(f, tokens=0))
 
 
-@family("vit_msn", {"ViTMSNForImageClassification": "classes", "ViTMSNModel": "none"})
+@family("vit_msn", {"ViTMSNForImageClassification": "classes", "ViTMSNModel": "none"}, VIT)
 def vit_msn(f: Fields, kind: str) -> Parts:
     """Masked Siamese networks (Assran et al. 2022): the Vision Transformer without a pooler."""
     return Parts(_classes(f) if kind == "classes" else Head("none"), encoder=_pictures(f, eps="1e-6"))
 
 
-@family("dinov2", {"Dinov2Model": "none"})
+@family("dinov2", {"Dinov2Model": "none"}, DINOV2)
 def dinov2(f: Fields, kind: str) -> Parts:
     """DINOv2 (Oquab et al. 2024): what is added to the rows is scaled by a learned vector.
 
@@ -66,7 +67,7 @@ def dinov2(f: Fields, kind: str) -> Parts:
     return Parts(Head("none"), encoder=replace(stack, runs=(scaled,), stem=stem))
 
 
-@family("clip_vision_model", {"CLIPVisionModel": "first_row"})
+@family("clip_vision_model", {"CLIPVisionModel": "first_row"}, CLIP_VISION)
 def clip_vision(f: Fields, kind: str) -> Parts:
     """The tower of CLIP for pictures (Radford et al. 2021): patches without biases, a norm before the layers."""
     f.take("projection_dim", None)
@@ -75,7 +76,7 @@ def clip_vision(f: Fields, kind: str) -> Parts:
     return Parts(Head("first_row", norm=stack.final_norm), encoder=replace(stack, embedding=rows, final_norm=None))
 
 
-@family("clip_text_model", {"CLIPTextModel": "none"})
+@family("clip_text_model", {"CLIPTextModel": "none"}, CLIP_TEXT)
 def clip_text(f: Fields, kind: str) -> Parts:
     """The tower of CLIP for texts (Radford et al. 2021): a row sees those before it."""
     f.take("projection_dim", None)
@@ -85,7 +86,7 @@ def clip_text(f: Fields, kind: str) -> Parts:
     return Parts(Head("none"), encoder=Stack(uniform(f, block), rows, causal=True, final_norm=block.norm))
 
 
-@family("siglip_vision_model", {"SiglipVisionModel": "attention_pooler"})
+@family("siglip_vision_model", {"SiglipVisionModel": "attention_pooler"}, SIGLIP_VISION)
 def siglip_vision(f: Fields, kind: str) -> Parts:
     """The tower of SigLIP for pictures (Zhai et al. 2023): no class token, rows pooled by a learned query."""
     stack = _pictures(f, eps="1e-6", function="gelu_pytorch_tanh", tokens=0)

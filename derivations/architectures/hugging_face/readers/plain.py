@@ -36,12 +36,12 @@ from derivations.architectures.hugging_face.shared import (
     grouped_heads,
     language_head,
     listed_layers,
-    runs,
     uniform,
 )
+from derivations.architectures.hugging_face.shared import runs as runs_of
 from derivations.symbols import d_ff, d_k, d_model, size
 
-__all__ = ["Decoder", "Recurrences", "Scale", "Sparse", "Windows", "reader_of"]
+__all__ = ["Decoder", "Recurrences", "Scale", "Sparse", "Windows", "reader_of", "runs"]
 
 Choice: TypeAlias = "bool | tuple[str, bool]"
 
@@ -96,8 +96,8 @@ class Sparse:
 
     `shared` is the field of the width of a shared expert, `shared_number` that of the number of shared experts as wide
     as the others, 1 unless told; 0 for none. `dense` is the field, with its default, of the number of first layers
-    without experts. With `groups` experts are chosen among those of some groups. A correction of the scores by which
-    they are chosen, as released files have it, changes no count.
+    without experts. With `groups` experts are chosen among those of some groups. If `corrected`, released files add
+    numbers to the scores by which they are chosen: that changes no count, and the equations lack it.
     """
 
     number: tuple[str, ...] = ("num_local_experts",)
@@ -111,6 +111,7 @@ class Sparse:
     groups: bool = False
     optional: bool = False  # without experts, the shared one is the network
     shared_default: int = 0
+    corrected: bool = False
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,11 @@ class Decoder:
 def reader_of(family: Decoder) -> Reader:
     """Return the reader of the configurations of a family."""
     return partial(_read, family)
+
+
+def runs(family: Decoder) -> bool:
+    """Return whether checkpoints run: the equations are the model, with every number that is stored."""
+    return family.sparse is None or not family.sparse.corrected
 
 
 def _read(family: Decoder, f: Fields, kind: str) -> Parts:
@@ -283,7 +289,7 @@ def _some_recurrent(family: Decoder, found: Recurrences, f: Fields, block: Block
     else:
         attend = [i in numbers if numbers is not None else found.attends for i in range(count)]
     of_width, mixer = _dense_first(family, f, block, count), found.read(f)
-    return runs(
+    return runs_of(
         f, [replace(each, attention=each.attention if a else mixer) for each, a in zip(of_width, attend, strict=True)]
     )
 
@@ -315,6 +321,7 @@ def _layers(family: Decoder, f: Fields, block: Block) -> tuple[Run, ...]:
     kinds = kinds_of_layers(f, _rule(windows, f, window is not None))
     if window is None and KINDS[1] in kinds:
         raise f.error("sliding_window", "is null, and there are layers with a window")
+    assert isinstance(block.attention, Attention)
     every = block.attention.positions
     assert not isinstance(every, Alibi)
     turned: dict[str, Rotary | None] = (
@@ -324,11 +331,12 @@ def _layers(family: Decoder, f: Fields, block: Block) -> tuple[Run, ...]:
         turned[KINDS[0]] = None
     near = _with(block, window=window, positions=turned[KINDS[1]])
     far = _with(block, positions=turned[KINDS[0]])
-    return runs(f, [near if each == KINDS[1] else far for each in kinds])
+    return runs_of(f, [near if each == KINDS[1] else far for each in kinds])
 
 
 def _with(block: Block, **changes: object) -> Block:
     """Return a block whose attention has some other fields."""
+    assert isinstance(block.attention, Attention)
     return replace(block, attention=replace(block.attention, **changes))  # type: ignore[arg-type]
 
 
@@ -349,4 +357,4 @@ def _some_unrotated(family: Decoder, f: Fields, block: Block) -> tuple[Run, ...]
     given = f.numbers(family.unrotated, 2) or [int((i + 1) % period != 0) for i in range(count)]
     if len(given) < count:
         raise f.error(family.unrotated, f"has {len(given)} entries, and num_hidden_layers is {count}")
-    return runs(f, [block if each else _with(block, positions=None) for each in given[:count]])
+    return runs_of(f, [block if each else _with(block, positions=None) for each in given[:count]])

@@ -1,5 +1,7 @@
 """Decoders that are described by data alone: one entry for each `model_type`, by what differs from Llama.
 
+An entry is the whole family: its configuration, and the names of its weights in checkpoints.
+
 Source       beside each entry; fields, defaults and orders are those of the library `transformers`
 """
 
@@ -7,9 +9,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from derivations.architectures.checkpoints.deepseek import DEEPSEEK_V3
+from derivations.architectures.checkpoints.family import Family as Names
+from derivations.architectures.checkpoints.family import also, fused, network, norm
+from derivations.architectures.checkpoints.llama import LLAMA, MIXTRAL, QWEN_3_EXPERTS, llama_around
+from derivations.architectures.checkpoints.plain import (
+    AFTER,
+    AT,
+    BLOCK,
+    FUSED_HALVES,
+    GRANITE_EXPERTS,
+    LAYERS,
+    PHI,
+    UNGATED,
+)
 from derivations.architectures.description import Norm
 from derivations.architectures.hugging_face.families import decoder_heads, family
-from derivations.architectures.hugging_face.readers.plain import Decoder, Scale, Sparse, Windows, reader_of
+from derivations.architectures.hugging_face.readers.plain import Decoder, Scale, Sparse, Windows, reader_of, runs
 
 __all__ = ["DECODERS"]
 
@@ -64,13 +80,14 @@ GLM_EXPERTS = Sparse(
     scoring="sigmoid",
     scale=Scale("routed_scaling_factor"),
     groups=True,
+    corrected=True,
 )
 PREDICTION = ("num_nextn_predict_layers",)  # layers that predict further tokens, which are no part of the model
 
-# model_type: the prefix of the library's classes, and the family
-DECODERS: dict[str, tuple[str, Decoder]] = {
-    "arcee": ("Arcee", ARCEE),  # Arcee AI (2025), AFM-4.5B
-    "cohere": ("Cohere", COHERE),  # Cohere (2024), Command R
+# model_type: the prefix of the library's classes, the family, and the names of its weights in checkpoints
+DECODERS: dict[str, tuple[str, Decoder, Names]] = {
+    "arcee": ("Arcee", ARCEE, UNGATED),  # Arcee AI (2025), AFM-4.5B
+    "cohere": ("Cohere", COHERE, LLAMA),  # Cohere (2024), Command R
     "cohere2": (  # Cohere (2025), Command A
         "Cohere2",
         replace(
@@ -80,6 +97,7 @@ DECODERS: dict[str, tuple[str, Decoder]] = {
             own_width=False,
             windows=replace(EVERY_FOURTH_FULL, rotated="windowed", period_field="sliding_window_pattern"),
         ),
+        LLAMA,
     ),
     "cwm": (
         "Cwm",
@@ -92,6 +110,7 @@ DECODERS: dict[str, tuple[str, Decoder]] = {
             network_biases=MLP_BIAS,
             windows=Windows(8192, 4, first=True),
         ),
+        LLAMA,
     ),
     "ernie4_5": (  # Baidu (2025), ERNIE 4.5
         "Ernie4_5",
@@ -105,6 +124,7 @@ DECODERS: dict[str, tuple[str, Decoder]] = {
             halves=False,
             tied=True,
         ),
+        LLAMA,
     ),
     "exaone4": (  # LG AI Research (2025), EXAONE 4.0
         "Exaone4",
@@ -116,14 +136,24 @@ DECODERS: dict[str, tuple[str, Decoder]] = {
             query_key_norm=True,
             windows=replace(EVERY_FOURTH_FULL, rotated="windowed if any", period_field="sliding_window_pattern"),
         ),
+        AFTER,
     ),
-    "glm": ("Glm", GLM),  # GLM Team (2024), GLM-4
-    "glm4": ("Glm4", replace(GLM, order="sandwich")),  # Z.ai (2025), GLM-4-0414
-    "granite": ("Granite", GRANITE),  # IBM (2024), Granite 3.0
-    "granitemoe": ("GraniteMoe", replace(GRANITE, network_biases=False, sparse=Sparse())),
+    "glm": ("Glm", GLM, FUSED_HALVES),  # GLM Team (2024), GLM-4
+    "glm4": (  # Z.ai (2025), GLM-4-0414
+        "Glm4",
+        replace(GLM, order="sandwich"),
+        also(
+            FUSED_HALVES,
+            norm(f"{BLOCK}_norm_after", f"{LAYERS}.post_self_attn_layernorm"),
+            norm("decoder.feed_forward_norm_after", f"{LAYERS}.post_mlp_layernorm"),
+        ),
+    ),
+    "granite": ("Granite", GRANITE, LLAMA),  # IBM (2024), Granite 3.0
+    "granitemoe": ("GraniteMoe", replace(GRANITE, network_biases=False, sparse=Sparse()), GRANITE_EXPERTS),
     "granitemoeshared": (
         "GraniteMoeShared",
         replace(GRANITE, network_biases=False, sparse=Sparse(shared="shared_intermediate_size")),
+        GRANITE_EXPERTS,
     ),
     "helium": (  # Kyutai (2025), Helium 1
         "Helium",
@@ -137,8 +167,17 @@ DECODERS: dict[str, tuple[str, Decoder]] = {
             base="100000",
             halves=False,
         ),
+        LLAMA,
     ),
-    "hunyuan_v1_dense": ("HunYuanDenseV1", Decoder(eps=FIVE, query_key_norm=True, norm_after=True)),  # Tencent (2025)
+    "hunyuan_v1_dense": (  # Tencent (2025)
+        "HunYuanDenseV1",
+        Decoder(eps=FIVE, query_key_norm=True, norm_after=True),
+        also(
+            LLAMA,
+            norm(f"{BLOCK}.query_norm", f"{AT}.query_layernorm"),
+            norm(f"{BLOCK}.key_norm", f"{AT}.key_layernorm"),
+        ),
+    ),
     "jais2": (
         "Jais2",
         Decoder(
@@ -149,14 +188,16 @@ DECODERS: dict[str, tuple[str, Decoder]] = {
             activation=SQUARED,
             network_biases=("mlp_bias", True),
         ),
+        UNGATED,
     ),
-    "ministral": ("Ministral", Decoder(groups=8, biases=NONE, windows=Windows(4096))),  # Mistral AI (2024)
-    "nemotron": ("Nemotron", NEMOTRON),  # NVIDIA (2024), Nemotron-4
-    "olmo": ("Olmo", OLMO),  # Groeneveld et al. (2024)
-    "olmo2": ("Olmo2", OLMO_2),  # OLMo Team (2024)
+    "ministral": ("Ministral", Decoder(groups=8, biases=NONE, windows=Windows(4096)), LLAMA),  # Mistral AI (2024)
+    "nemotron": ("Nemotron", NEMOTRON, also(UNGATED, llama_around(added=1))),  # NVIDIA (2024), Nemotron-4
+    "olmo": ("Olmo", OLMO, LLAMA),  # Groeneveld et al. (2024)
+    "olmo2": ("Olmo2", OLMO_2, AFTER),  # OLMo Team (2024)
     "olmo3": (
         "Olmo3",
         replace(OLMO_2, base="500000", windows=replace(EVERY_FOURTH_FULL, by_kind=True)),
+        AFTER,
     ),  # OLMo Team (2025)
     "olmoe": (  # Muennighoff et al. (2024)
         "Olmoe",
@@ -168,6 +209,7 @@ DECODERS: dict[str, tuple[str, Decoder]] = {
             clip="clip_qkv",
             sparse=Sparse(("num_experts",), normalised=("norm_topk_prob", False)),
         ),
+        QWEN_3_EXPERTS,
     ),
     "persimmon": (  # Adept (2023)
         "Persimmon",
@@ -182,6 +224,11 @@ DECODERS: dict[str, tuple[str, Decoder]] = {
             gated=False,
             activation=SQUARED,
             network_biases=True,
+        ),
+        also(
+            PHI,
+            fused(BLOCK, f"{AT}.query_key_value", "Q Q_pass K K_pass V", by_head=True),
+            network("decoder", f"{LAYERS}.mlp.dense_h_to_4h", f"{LAYERS}.mlp.dense_4h_to_h"),
         ),
     ),
     "phi": (  # Li et al. (2023)
@@ -199,6 +246,7 @@ DECODERS: dict[str, tuple[str, Decoder]] = {
             network_biases=True,
             head_bias=True,
         ),
+        PHI,
     ),
     "seed_oss": (  # ByteDance (2025)
         "SeedOss",
@@ -208,12 +256,14 @@ DECODERS: dict[str, tuple[str, Decoder]] = {
             biases=(("attention_bias", True), ("attention_out_bias", False)),
             network_biases=MLP_BIAS,
         ),
+        LLAMA,
     ),
     "smollm3": (  # Hugging Face (2025)
         "SmolLM3",
         Decoder(
             groups=4, base="2000000", network_biases=MLP_BIAS, unrotated="no_rope_layers", tied=True, only=ALL_FULL
         ),
+        LLAMA,
     ),
     "stablelm": (  # Stability AI (2024)
         "StableLm",
@@ -228,6 +278,7 @@ DECODERS: dict[str, tuple[str, Decoder]] = {
             share="0.25",
             only={"qk_layernorm": (False,)},
         ),
+        LLAMA,
     ),
     "starcoder2": (  # Lozhkov et al. (2024)
         "Starcoder2",
@@ -242,6 +293,7 @@ DECODERS: dict[str, tuple[str, Decoder]] = {
             tied=True,
             windows=Windows(listed=False),
         ),
+        also(LLAMA, network("decoder", f"{LAYERS}.mlp.c_fc", f"{LAYERS}.mlp.c_proj")),
     ),
     "flex_olmo": (  # Shi et al. (2025)
         "FlexOlmo",
@@ -251,6 +303,7 @@ DECODERS: dict[str, tuple[str, Decoder]] = {
             base="500000",
             sparse=Sparse(("num_experts",), normalised=("norm_topk_prob", False)),
         ),
+        also(QWEN_3_EXPERTS, {name: stored for name, stored in AFTER.weights.items() if "_norm." in name}),
     ),
     "glm4_moe": (  # Z.ai (2025), GLM-4.5
         "Glm4Moe",
@@ -263,6 +316,7 @@ DECODERS: dict[str, tuple[str, Decoder]] = {
             sparse=GLM_EXPERTS,
             without_effect=PREDICTION,
         ),
+        DEEPSEEK_V3,
     ),
     "hyperclovax": (  # NAVER Cloud (2025), HyperCLOVA X SEED
         "HyperCLOVAX",
@@ -272,9 +326,14 @@ DECODERS: dict[str, tuple[str, Decoder]] = {
             score_scale=Scale("attention_multiplier", None),
             head_scale=Scale("logits_scaling"),
         ),
+        also(
+            LLAMA,
+            norm(f"{BLOCK}_norm_after", f"{LAYERS}.post_norm1"),
+            norm("decoder.feed_forward_norm_after", f"{LAYERS}.post_norm2"),
+        ),
     ),
-    "internlm3": ("Llama", replace(LLAMA_LIKE, groups=2)),  # InternLM (2025)
-    "iquestcoder": ("Llama", replace(LLAMA_LIKE, groups=8)),  # IQuest (2026)
+    "internlm3": ("Llama", replace(LLAMA_LIKE, groups=2), LLAMA),  # InternLM (2025)
+    "iquestcoder": ("Llama", replace(LLAMA_LIKE, groups=8), LLAMA),  # IQuest (2026)
     "mellum": (  # JetBrains (2026), Mellum 2
         "Mellum",
         Decoder(
@@ -288,6 +347,7 @@ DECODERS: dict[str, tuple[str, Decoder]] = {
             ),
             sparse=Sparse(width="moe_intermediate_size", normalised=("norm_topk_prob", True)),
         ),
+        QWEN_3_EXPERTS,
     ),
     "minimax_m2": (  # MiniMax (2025)
         "MiniMaxM2",
@@ -299,8 +359,9 @@ DECODERS: dict[str, tuple[str, Decoder]] = {
             norm_over_all=True,
             base="5000000",
             share="1",
-            sparse=Sparse(scoring="sigmoid"),
+            sparse=Sparse(scoring="sigmoid", corrected=True),
         ),
+        MIXTRAL,
     ),
     "solar_open": (  # Upstage (2026)
         "SolarOpen",
@@ -313,8 +374,9 @@ DECODERS: dict[str, tuple[str, Decoder]] = {
             share="1",
             sparse=replace(GLM_EXPERTS, dense=None),
         ),
+        DEEPSEEK_V3,
     ),
 }
 
-for model_type, (prefix, decoder) in DECODERS.items():
-    family(model_type, decoder_heads(prefix))(reader_of(decoder))
+for model_type, (prefix, decoder, names) in DECODERS.items():
+    family(model_type, decoder_heads(prefix), names, runs=runs(decoder))(reader_of(decoder))

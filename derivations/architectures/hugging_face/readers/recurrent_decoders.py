@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from derivations.architectures.checkpoints.family import Family as Names
+from derivations.architectures.checkpoints.recurrent import BAMBA, GRANITE_HYBRID, LFM_2
 from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields
-from derivations.architectures.hugging_face.readers.plain import Decoder, Recurrences, Scale, Sparse, reader_of
+from derivations.architectures.hugging_face.readers.plain import Decoder, Recurrences, Scale, Sparse, reader_of, runs
 from derivations.architectures.hugging_face.readers.plain_decoders import FIVE, GRANITE, MLP_BIAS
 from derivations.architectures.hugging_face.readers.state_spaces import HYBRID, heads_of, short
 
@@ -47,7 +49,7 @@ def _adjusted(f: Fields) -> int:
     return multiple * -(-found // multiple)
 
 
-LFM_2 = Decoder(
+LIQUID = Decoder(
     eps=("norm_eps", "1e-5"),
     groups=8,
     biases=(False, False),
@@ -58,8 +60,8 @@ LFM_2 = Decoder(
     recurrences=Recurrences(short, "layer_types", *LISTED, numbers="full_attn_idxs", attends=True),
 )
 
-# model_type: the prefix of the library's classes, and the family
-RECURRENT_DECODERS: dict[str, tuple[str, Decoder]] = {
+# model_type: the prefix of the library's classes, the family, and the names of its weights in checkpoints
+RECURRENT_DECODERS: dict[str, tuple[str, Decoder, Names]] = {
     "bamba": (  # IBM, Princeton, CMU and UIUC (2024), Bamba-9B
         "Bamba",
         Decoder(
@@ -70,6 +72,7 @@ RECURRENT_DECODERS: dict[str, tuple[str, Decoder]] = {
             recurrences=replace(HEADS, numbers="attn_layer_indices"),
             without_effect=("z_loss_coefficient",),
         ),
+        BAMBA,
     ),
     "granitemoehybrid": (  # IBM (2025), Granite 4.0
         "GraniteMoeHybrid",
@@ -80,15 +83,17 @@ RECURRENT_DECODERS: dict[str, tuple[str, Decoder]] = {
             sparse=Sparse(shared="shared_intermediate_size", shared_default=1024, optional=True),
             recurrences=HEADS,
         ),
+        GRANITE_HYBRID,
     ),
     "lfm2": (  # Liquid AI (2025), LFM2
         "Lfm2",
-        replace(LFM_2, network_width=_adjusted, without_effect=(*UNREAD, *STARTING)),
+        replace(LIQUID, network_width=_adjusted, without_effect=(*UNREAD, *STARTING)),
+        LFM_2,
     ),
     "lfm2_moe": (  # Liquid AI (2025), LFM2-8B-A1B
         "Lfm2Moe",
         replace(
-            LFM_2,
+            LIQUID,
             sparse=Sparse(
                 ("num_experts",),
                 "moe_intermediate_size",
@@ -96,11 +101,13 @@ RECURRENT_DECODERS: dict[str, tuple[str, Decoder]] = {
                 dense=("num_dense_layers", 2),
                 scoring="sigmoid",
                 scale=Scale("routed_scaling_factor"),
+                corrected=True,
             ),
             without_effect=("use_expert_bias",),
         ),
+        LFM_2,
     ),
 }
 
-for model_type, (prefix, decoder) in RECURRENT_DECODERS.items():
-    family(model_type, decoder_heads(prefix))(reader_of(decoder))
+for model_type, (prefix, decoder, names) in RECURRENT_DECODERS.items():
+    family(model_type, decoder_heads(prefix), names, runs=runs(decoder))(reader_of(decoder))

@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
+from typing import Any
 
+from derivations.architectures.checkpoints.recurrent import JAMBA, MAMBA, MAMBA_2
 from derivations.architectures.description import Attention, Block, Embedding, Experts, Recurrent, Stack
 from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields
@@ -104,12 +106,24 @@ def selective(
     return Recurrent(mixer)
 
 
-def heads_of(f: Fields, names: Names, *, expanded: bool = True, act: str = "hidden_act") -> Recurrent:
-    """Return the state space with heads that the fields describe; the heads are as wide as the state space if told."""
+def heads_of(
+    f: Fields,
+    names: Names,
+    *,
+    expanded: bool = True,
+    act: str = "hidden_act",
+    columns: int | None = None,
+    **options: Any,
+) -> Recurrent:
+    """Return the state space with heads that the fields describe; the heads are as wide as the state space if told.
+
+    `columns` is that width, where it is not the width of the model times a factor; `options` are those of the layer.
+    """
     biases, convolution_bias = _common(f, names)
     f.only("time_step_limit", *UNBOUNDED)
     number, groups = f.whole(*names.heads) or 1, f.whole(*names.groups) or 1
-    columns = _expanded(f, names)
+    factor = _expanded(f, names)
+    columns = columns or factor
     each = (
         f.quotient(names.expansion[0], columns, names.heads[0], number) if f.take(*names.head_width) == "auto" else None
     )
@@ -120,7 +134,7 @@ def heads_of(f: Fields, names: Names, *, expanded: bool = True, act: str = "hidd
     f.let(heads_of_group, f.quotient(names.heads[0], number, names.groups[0], groups))
     f.let(state_width, each)
     function, eps = activation(f, act, "silu"), f.number(*names.eps)
-    mixer = state_space_heads(function, biases=biases, convolution_bias=convolution_bias, eps=eps)
+    mixer = state_space_heads(function, biases=biases, convolution_bias=convolution_bias, eps=eps, **options)
     return Recurrent(mixer)
 
 
@@ -130,19 +144,19 @@ def short(f: Fields) -> Recurrent:
     return Recurrent(short_convolution(biases=f.flag("conv_bias", False)))
 
 
-@family("mamba", decoder_heads("Mamba"))
+@family("mamba", decoder_heads("Mamba"), MAMBA)
 def mamba(f: Fields, kind: str) -> Parts:
     """Mamba (Gu and Dao 2023): a state space in every layer, and nothing else."""
     return _of_state_spaces(f, kind, "selective")
 
 
-@family("falcon_mamba", decoder_heads("FalconMamba"))
+@family("falcon_mamba", decoder_heads("FalconMamba"), MAMBA)
 def falcon_mamba(f: Fields, kind: str) -> Parts:
     """Falcon Mamba (Zuo et al. 2024): Mamba with RMS norms of steps, inputs and outputs."""
     return _of_state_spaces(f, kind, "plain")
 
 
-@family("mamba2", decoder_heads("Mamba2"))
+@family("mamba2", decoder_heads("Mamba2"), MAMBA_2)
 def mamba2(f: Fields, kind: str) -> Parts:
     """Mamba-2 (Dao and Gu 2024): heads with one decay each."""
     f.take("time_step_rank", None)
@@ -160,7 +174,7 @@ def _of_state_spaces(f: Fields, kind: str, mixer: str, *, tied: bool = True) -> 
     return Parts(language_head(f, kind, tied=tied), decoder=Stack(layers, Embedding(), causal=True, final_norm=rms))
 
 
-@family("jamba", decoder_heads("Jamba"))
+@family("jamba", decoder_heads("Jamba"), JAMBA)
 def jamba(f: Fields, kind: str) -> Parts:
     """Jamba (Lieber et al. 2024): Mamba with attention in some layers, experts in some; no positions."""
     rms = norm(f, "rms_norm_eps", "1e-6", "rms")

@@ -173,6 +173,21 @@ WIDE: Changes = {name: size for name, size in {**SIZES, **TOKENS}.items() if nam
 HEADS: Changes = {"mamba_n_heads": 8, "mamba_d_state": 5, "mamba_n_groups": 2}
 MIXED: Changes = {"layer_types": ["linear_attention", "full_attention", "linear_attention"]}
 SHORT: Changes = {"layer_types": ["conv", "full_attention", "conv"]}
+BESIDE: Changes = HEADS | {"mamba_d_ssm": 24, "mamba_chunk_size": 4}
+MULTIPLIED: Changes = {
+    f"{name}_multiplier": 0.3 + number / 7
+    for number, name in enumerate(("attention_in", "attention_out", "embedding", "key", "lm_head", "ssm_in", "ssm_out"))
+}
+SEVERAL: Changes = {"mlp_multipliers": [0.7, 1.3], "ssm_multipliers": [0.4, 0.6, 0.9, 1.2, 1.7]}
+LONE_PARTS: Changes = {
+    "layers_block_type": ["linear_attention", "mlp", "full_attention", "linear_attention"],
+    "mamba_num_heads": 8,
+    "mamba_head_dim": 3,
+    "ssm_state_size": 5,
+    "n_groups": 2,
+    "chunk_size": 4,
+}
+SHARED: Changes = {"n_routed_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 7}
 SELECTED: Changes = {"num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 7, "num_dense_layers": 1}
 RECURRENT: list[tuple[str, Changes]] = [
     ("MambaForCausalLM", STATES | {"time_step_rank": 3}),
@@ -187,9 +202,18 @@ RECURRENT: list[tuple[str, Changes]] = [
     ("Lfm2MoeForCausalLM", WIDE | SHORT | SELECTED),
     ("RecurrentGemmaForCausalLM", WIDE | {"intermediate_size": 14, "attention_window_size": 3, "num_hidden_layers": 4}),
     ("RecurrentGemmaForCausalLM", WIDE | {"intermediate_size": 14, "lru_width": 16, "attention_bias": True}),
+    ("FalconH1ForCausalLM", WIDE | BESIDE | MULTIPLIED | SEVERAL),
+    ("FalconH1ForCausalLM", WIDE | BESIDE | BIASED | {"mamba_rms_norm": True}),
+    ("NemotronHForCausalLM", {**SIZES, **TOKENS, **LONE_PARTS}),
+    ("NemotronHForCausalLM", {**SIZES, **TOKENS, **LONE_PARTS, "mlp_bias": True, "use_bias": True}),
 ]
 COUNTED: list[tuple[str, Changes]] = [
     *RECURRENT,
+    (
+        "NemotronHForCausalLM",
+        {**SIZES, **TOKENS, **SHARED, "layers_block_type": ["moe", "full_attention", "mlp"]}
+        | {"moe_shared_expert_intermediate_size": 3},
+    ),
     ("CLIPTextModel", ENCODER | TOKENS),
     ("CodeGenForCausalLM", GPT | {"n_embd": 16, "n_head": 4, "rotary_dim": 2, "n_ctx": 17}),
     ("DeepseekV2ForCausalLM", EVEN | ROUTED),

@@ -56,7 +56,12 @@ COMPONENTS = [
     (r"shared_expert_gate", "layers.ffn_shared_expert_gate"),
     (r"shared_expert|shared_mlp", "layers.ffn_shared_expert_{}"),
     (r"\.sinks$", "layers.attention_sinks"),
-    (r"mlp\.gate\.|mlp\.router\.|feed_forward\.(router|gate)\.|block_sparse_moe\.(gate|router)\.", "layers.router_{}"),
+    (r"\.mixer\.[qkvo]_proj", "layers.self_attention_{}"),
+    (r"\.mixer\.(up|down)_proj", "layers.ffn_{}"),
+    (
+        r"(mlp|mixer)\.gate\.|mlp\.router\.|feed_forward\.(router|gate)\.|block_sparse_moe\.(gate|router)\.",
+        "layers.router_{}",
+    ),
     (r"encoder\.ln\.|roberta_prelayernorm\.LayerNorm", "final_norm"),
     (r"temporal_block\.[qkvo]_proj", "layers.self_attention_{}"),
     (r"temporal_block\.\w+_gate_bias", "layers.mixer_biases"),

@@ -11,6 +11,7 @@ import pytest
 
 from derivations.recurrences import gated_recurrence, selective_state_space, short_convolution, state_space_heads
 from numeric import compile_layer
+from tests.numeric.verification.agreement.float64 import exactly
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -21,22 +22,10 @@ HEADS = {"state_size": 3, "num_heads": 8, "head_dim": 4, "n_groups": 2, "chunk_s
 
 
 @pytest.fixture(autouse=True)
-def in_float64(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def in_float64() -> Iterator[None]:
     """Keep numbers in float64 where the library asks for float32."""
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    to = torch.Tensor.to
-
-    def kept(tensor: Any, *given: Any, **named: Any) -> Any:
-        given = tuple(torch.float64 if each is torch.float32 else each for each in given)
-        named = {name: torch.float64 if each is torch.float32 else each for name, each in named.items()}
-        return to(tensor, *given, **named)
-
-    monkeypatch.setattr(torch.Tensor, "float", lambda tensor: tensor)
-    monkeypatch.setattr(torch.Tensor, "to", kept)
-    monkeypatch.setattr(torch.Tensor, "type", kept)
-    yield
-    torch.set_default_dtype(before)
+    with exactly():
+        yield
 
 
 def mixer_of(name: str, **fields: Any) -> Any:

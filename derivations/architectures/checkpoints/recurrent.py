@@ -1,0 +1,160 @@
+"""Names in the checkpoints of decoders with recurrences: state spaces, short convolutions, gated linear recurrences."""
+
+from derivations.architectures.checkpoints.family import (
+    Family,
+    Stored,
+    Table,
+    also,
+    attention,
+    fused,
+    gated,
+    head,
+    linear,
+    network,
+    norm,
+    table,
+)
+from derivations.architectures.checkpoints.llama import LLAMA
+from derivations.architectures.checkpoints.plain import GRANITE_EXPERTS, LAYERS
+
+__all__ = [
+    "BAMBA",
+    "FALCON_H1",
+    "GRANITE_HYBRID",
+    "JAMBA",
+    "LFM_2",
+    "MAMBA",
+    "MAMBA_2",
+    "NEMOTRON_H",
+    "RECURRENT_GEMMA",
+]
+
+MIXER, NETWORK = "decoder.mixer", "decoder.feed_forward"
+DELTA_B_C = ("dt", "b", "c")
+GATED = ("gate_proj", "up_proj", "down_proj")
+
+
+def _kernels(theirs: str, letters: str) -> Table:
+    """Return the kernels and biases of causal convolutions, whose columns are stored side by side."""
+    kernels, biases = (tuple(f"{kind}_{letter}" for letter in letters.split()) for kind in ("K", "b_K"))
+    return {
+        **{f"{MIXER}.{K}": Stored(f"{theirs}.weight", beside=kernels, axes="pixels") for K in kernels},
+        **{f"{MIXER}.{b}": Stored(f"{theirs}.bias", beside=biases) for b in biases},
+    }
+
+
+def _selective(theirs: str) -> Table:
+    """Return the names of a selective state space."""
+    return {
+        **fused(MIXER, f"{theirs}.in_proj", "U Z"),
+        **_kernels(f"{theirs}.conv1d", "V"),
+        **fused(MIXER, f"{theirs}.x_proj", "P B C"),
+        **linear(f"{MIXER}.W_Delta", f"{theirs}.dt_proj"),
+        **table(f"{MIXER}.A", f"{theirs}.A_log"),
+        f"{MIXER}.D": Stored(f"{theirs}.D", axes="flat"),
+        **linear(f"{MIXER}.W_O", f"{theirs}.out_proj"),
+    }
+
+
+def _heads(theirs: str) -> Table:
+    """Return the names of a state space with heads."""
+    return {
+        **fused(MIXER, f"{theirs}.in_proj", "Z U J K T"),
+        **_kernels(f"{theirs}.conv1d", "V B C"),
+        f"{MIXER}.A": Stored(f"{theirs}.A_log", axes="flat"),
+        f"{MIXER}.D": Stored(f"{theirs}.D", axes="flat"),
+        f"{MIXER}.b_Delta": Stored(f"{theirs}.dt_bias"),
+        **norm(f"{MIXER}.G_norm", f"{theirs}.norm"),
+        **linear(f"{MIXER}.W_O", f"{theirs}.out_proj"),
+    }
+
+
+MAMBA = Family(
+    {
+        **table("E", "embeddings.weight"),
+        **norm("decoder.mixer_norm", f"{LAYERS}.norm"),
+        **_selective(f"{LAYERS}.mixer"),
+        **norm("decoder.final_norm", "norm_f"),
+        **head(),
+    },
+    prefixes=("backbone.", "model."),
+    same={"lm_head.weight": "embeddings.weight"},
+)
+MAMBA_2 = also(MAMBA, _heads(f"{LAYERS}.mixer"))
+_ROUTED = {f"decoder.experts.W_{ours}": theirs for ours, theirs in zip(("gate", "up", "down"), GATED, strict=True)}
+JAMBA = also(
+    LLAMA,
+    norm("decoder.mixer_norm", f"{LAYERS}.input_layernorm"),
+    _selective(f"{LAYERS}.mamba"),
+    *(
+        norm(f"{MIXER}.{ours}_norm", f"{LAYERS}.mamba.{theirs}_layernorm")
+        for ours, theirs in zip("PBC", DELTA_B_C, strict=True)
+    ),
+    norm("decoder.feed_forward_norm", f"{LAYERS}.pre_ff_layernorm"),
+    gated(NETWORK, *(f"{LAYERS}.feed_forward.{each}" for each in GATED)),
+    {ours: Stored(f"{LAYERS}.feed_forward.experts.{{e}}.{theirs}.weight") for ours, theirs in _ROUTED.items()},
+    {"decoder.experts.W_router": Stored(f"{LAYERS}.feed_forward.router.weight")},
+    norm("decoder.final_norm", "final_layernorm"),
+)
+BAMBA = also(
+    LLAMA,
+    norm("decoder.mixer_norm", f"{LAYERS}.input_layernorm"),
+    _heads(f"{LAYERS}.mamba"),
+    norm("decoder.feed_forward_norm", f"{LAYERS}.pre_ff_layernorm"),
+    gated(NETWORK, *(f"{LAYERS}.feed_forward.{each}" for each in GATED)),
+    norm("decoder.final_norm", "final_layernorm"),
+)
+FALCON_H1 = also(
+    BAMBA,
+    norm("decoder.self_attention_norm", f"{LAYERS}.input_layernorm"),
+)
+GRANITE_HYBRID = also(
+    GRANITE_EXPERTS,
+    norm("decoder.mixer_norm", f"{LAYERS}.input_layernorm"),
+    _heads(f"{LAYERS}.mamba"),
+    fused(NETWORK, f"{LAYERS}.shared_mlp.input_linear", "gate up"),
+    linear(f"{NETWORK}.W_down", f"{LAYERS}.shared_mlp.output_linear"),
+)
+NEMOTRON_H = also(
+    MAMBA_2,
+    *(linear(f"decoder.self_attention.W_{letter.upper()}", f"{LAYERS}.mixer.{letter}_proj") for letter in "qkvo"),
+    network("decoder", f"{LAYERS}.mixer.up_proj", f"{LAYERS}.mixer.down_proj"),
+    norm("decoder.self_attention_norm", f"{LAYERS}.norm"),
+    norm("decoder.feed_forward_norm", f"{LAYERS}.norm"),
+)
+LFM_2 = also(
+    LLAMA,
+    linear("decoder.self_attention.W_O", f"{LAYERS}.self_attn.out_proj"),
+    norm("decoder.self_attention.query_norm", f"{LAYERS}.self_attn.q_layernorm"),
+    norm("decoder.self_attention.key_norm", f"{LAYERS}.self_attn.k_layernorm"),
+    norm("decoder.self_attention_norm", f"{LAYERS}.operator_norm"),
+    norm("decoder.mixer_norm", f"{LAYERS}.operator_norm"),
+    fused(MIXER, f"{LAYERS}.conv.in_proj", "B C V"),
+    _kernels(f"{LAYERS}.conv.conv", "T"),
+    linear(f"{MIXER}.W_O", f"{LAYERS}.conv.out_proj"),
+    norm("decoder.feed_forward_norm", f"{LAYERS}.ffn_norm"),
+    gated(NETWORK, *(f"{LAYERS}.feed_forward.{each}" for each in ("w1", "w3", "w2"))),
+    norm("decoder.final_norm", "embedding_norm"),
+)
+_AT = f"{LAYERS}.temporal_block"
+RECURRENT_GEMMA = also(
+    LLAMA,
+    norm("decoder.self_attention_norm", f"{LAYERS}.temporal_pre_norm", 1),
+    norm("decoder.mixer_norm", f"{LAYERS}.temporal_pre_norm", 1),
+    norm("decoder.feed_forward_norm", f"{LAYERS}.channel_pre_norm", 1),
+    norm("decoder.final_norm", "final_norm", 1),
+    gated(NETWORK, *(f"{LAYERS}.mlp_block.{each}" for each in GATED)),
+    attention("decoder.self_attention", *(f"{_AT}.{letter}_proj" for letter in "qkvo")),
+    linear(f"{MIXER}.W_Z", f"{_AT}.linear_y"),
+    linear(f"{MIXER}.W_U", f"{_AT}.linear_x"),
+    _kernels(f"{_AT}.conv_1d", "V"),
+    *(
+        {
+            f"{MIXER}.W_{ours}": Stored(f"{_AT}.rg_lru.{theirs}_gate_weight", as_written=True, stacked=True),
+            f"{MIXER}.b_{ours}": Stored(f"{_AT}.rg_lru.{theirs}_gate_bias", axes="flat"),
+        }
+        for ours, theirs in (("I", "input"), ("R", "recurrent"))
+    ),
+    {f"{MIXER}.A": Stored(f"{_AT}.rg_lru.recurrent_param", axes="flat")},
+    linear(f"{MIXER}.W_O", f"{_AT}.linear_out"),
+)
