@@ -17,13 +17,13 @@ from typing import Any
 
 __all__ = ["Attempt", "read_attempts"]
 
-TABLE, REFUSAL, WHOLE = "broken_steps", "is_refused", "of_topic"  # functions that say what a test does
+TABLE, REFUSAL, WHOLE = "broken_steps", "is_refused", "of_topic"  # functions of the tests
 Builds = Mapping[tuple[str, str], str]  # the id of a result, by the module and the name of the function that states it
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt: what is broken, in the words of the test, whether it is a wrong variant, and the file of the test."""
+    """One attempt: what is broken in the words of the test, whether it is a wrong variant, the file of the test."""
 
     what: str
     is_variant: bool

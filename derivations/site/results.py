@@ -30,7 +30,7 @@ __all__ = ["ResultView", "copies", "read_result", "result_page", "results_page"]
 
 
 OURS = "ours"
-MOST_OF_LETTERS = 10_000  # characters of formulas in other letters on one page, which is to stay small
+MOST_OF_LETTERS = 7_000  # characters of Markdown in other letters on one page, which is to stay small
 TITLES = {"vaswani": "Vaswani et al.", "columns": "column vectors"}  # other notations have their names
 
 
@@ -104,8 +104,8 @@ def _printed(found: Derivation, name: str) -> _Printed:
 def read_result(found: Derivation, level: str) -> ResultView:
     """Return what the page of a result shows; `level` is that of its evidence."""
     own = _printed(found, OURS)
-    length = sum(len(row.left) + len(row.right) for row in own.page.rows)
-    offered = [name for name in NOTATIONS if name != OURS][: MOST_OF_LETTERS // max(1, length)]
+    length = len(page_as_markdown(own.page))
+    offered = [name for name in NOTATIONS if name != OURS][: MOST_OF_LETTERS // length]
     printed = {OURS: own, **{name: _printed(found, name) for name in offered}}
     copies: dict[str, tuple[str, Letters]] = {
         "LaTeX": _differing({name: display_of(each.page.rows, each.ranges) for name, each in printed.items()}),
