@@ -47,7 +47,7 @@ document.getElementById("theme").addEventListener("click", () => {
 // --- formulas and tables that scroll can be reached by the keyboard ---
 
 function reachable() {
-  for (const box of document.querySelectorAll("h1, .display, .wide, .notes dd, pre")) {
+  for (const box of document.querySelectorAll("h1, .display, .wide, .notes dd, main p, .verdicts li, pre")) {
     const scrolls = box.scrollWidth > box.clientWidth;
     if (scrolls) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
