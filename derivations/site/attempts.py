@@ -95,7 +95,7 @@ class _Module:
 
     def _of_topic(self, node: ast.expr) -> Iterator[str]:
         if isinstance(node, ast.Call) and _calls(node, WHOLE) and isinstance(node.args[0], ast.Constant):
-            topic = f"{node.args[0].value}."
+            topic = str(node.args[0].value) + "."
             yield from (name for name in self.builds.values() if name.startswith(topic))
 
     def _results(self, node: ast.expr) -> Iterator[str]:
