@@ -35,19 +35,20 @@ PEERS = ("torch", "jax", "onnx", "transformers", "safetensors")  # what the extr
 MISSING_PEERS = [name for name in PEERS if find_spec(name) is None]
 
 
-EVIDENCE = pytest.StashKey[Path]()  # the folder of this run
+RUN = pytest.StashKey[Path]()  # the folder of this run
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give the run one empty folder for evidence: its first process makes it and tells the workers."""
-    told = getattr(config, "workerinput", {}).get("evidence")
-    config.stash[EVIDENCE] = Path(told or tempfile.mkdtemp(prefix="derivations-evidence-"))
+    """Give the run one folder: its first process makes it and tells the workers."""
+    told = getattr(config, "workerinput", {}).get("run")
+    config.stash[RUN] = Path(told or tempfile.mkdtemp(prefix="derivations-run-"))
+    (config.stash[RUN] / "evidence").mkdir(exist_ok=True)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Tell a worker the folder of the run."""
-    node.workerinput["evidence"] = str(node.config.stash[EVIDENCE])
+    node.workerinput["run"] = str(node.config.stash[RUN])
 
 
 def pytest_collection_finish() -> None:
@@ -59,11 +60,17 @@ def pytest_collection_finish() -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Remove the folder when the run ends, so that no other reads it."""
     if not hasattr(config, "workerinput"):
-        shutil.rmtree(config.stash[EVIDENCE], ignore_errors=True)
+        shutil.rmtree(config.stash[RUN], ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def run_folder(request: pytest.FixtureRequest) -> Path:
+    """The folder that all workers of this run share, and that no other run reads."""
+    return request.config.stash[RUN]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def evidence_is_shared(request: pytest.FixtureRequest) -> Iterator[None]:
+def evidence_is_shared(run_folder: Path) -> Iterator[None]:
     """Let the judge decide each result of the catalogue once in the run."""
     from derivations.catalogue import names  # deferred: the process that starts the workers runs no test
     from derivations.language.judge import proof
@@ -71,7 +78,7 @@ def evidence_is_shared(request: pytest.FixtureRequest) -> Iterator[None]:
 
     results = {name: RESULTS[name] for name in names()}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(proof, "_decided", shared(proof._decided, results, request.config.stash[EVIDENCE]))
+        patch.setattr(proof, "_decided", shared(proof._decided, results, run_folder / "evidence"))
         yield
 
 

@@ -11,7 +11,7 @@ from derivations.catalogue import names
 from derivations.language.judge import proof
 from derivations.language.judge.proof import StepEvidence, judge
 from derivations.language.results.derivation import RESULTS, Claim, Derivation
-from tests.conftest import EVIDENCE
+from tests.conftest import RUN
 from tests.evidence import shared
 
 JACOBIAN = "softmax.jacobian"
@@ -63,9 +63,9 @@ def test_a_result_put_in_the_place_of_another_is_decided_anew(
 
 
 def test_the_folder_is_that_of_this_run_alone(request: pytest.FixtureRequest) -> None:
-    folder = request.config.stash[EVIDENCE]
-    told = getattr(request.config, "workerinput", {"evidence": str(folder)})
-    assert folder.is_dir() and str(folder) == told["evidence"]
+    folder = request.config.stash[RUN]
+    told = getattr(request.config, "workerinput", {"run": str(folder)})
+    assert folder.is_dir() and str(folder) == told["run"]
     judge(replace(RESULTS[JACOBIAN]()))  # a copy: nothing of it is kept
     judge(RESULTS["softmax.definition"]())
-    assert {path.name.rpartition(".")[0] for path in folder.iterdir()} <= set(names())
+    assert {path.name.rpartition(".")[0] for path in (folder / "evidence").iterdir()} <= set(names())

@@ -8,19 +8,21 @@ import click
 import derivations
 from derivations.cli.listing import judged_rows
 from derivations.cli.shared import clean_errors, folder_called
+from derivations.processes import announce, workers
 
 __all__ = ["site_command"]
 
-BESIDE = Path(derivations.__file__).parent.parent / "docs"  # of a checkout; an installed package has none
+CHECKOUT = Path(derivations.__file__).parent.parent  # an installed package has no docs and no tests beside it
 
 
 @click.command("site", short_help="A static site of all of it.")
 @click.argument("folder", metavar="DIR")
 @click.option("--docs", metavar="DIR", help="Pages in Markdown.  [default: docs of the checkout, if there is one]")
+@click.option("--tests", metavar="DIR", help="Tests that results are shown with.  [default: tests of the checkout]")
 @click.option("--katex", metavar="DIR", default=".", envvar="KATEX_DIR", help="Where node_modules has KaTeX.")
 @click.option("--pyodide", metavar="DIR", envvar="PYODIDE_DIR", help="Where node_modules has Pyodide.  [default: none]")
 @clean_errors
-def site_command(folder: str, docs: str | None, katex: str, pyodide: str | None) -> None:
+def site_command(folder: str, docs: str | None, tests: str | None, katex: str, pyodide: str | None) -> None:
     r"""Write a site with a page for each result, layer and page of docs, which is read without a network.
 
     KaTeX sets the formulas: install Node.js, and run `npm install katex@0.16`. The files may be opened as they are, or
@@ -35,20 +37,45 @@ def site_command(folder: str, docs: str | None, katex: str, pyodide: str | None)
 
     setter, out = katex_in(folder_called(katex)), folder_called(folder)  # refused before everything is proved
     python = None if pyodide is None else pyodide_in(setter.node, folder_called(pyodide))
-    beside = ThreadPoolExecutor(1)  # Pyodide writes its archive in a process of its own, while this one proves
-    shipped = beside.submit(python.files if python else dict)
-    stored, source_of_evidence = judged_rows(prove=False)
-    from derivations.architectures.models import model_names
-    from derivations.catalogue import layers
-    from derivations.language.printing.export import write_files
-    from derivations.site.build import Contents, built, read_results
-    from numeric.codegen.compile import source  # the code beside the equations
+    announce("derivations.catalogue")
+    # Pyodide writes its archive in one process, and another counts the models, while this one proves and prints
+    with ThreadPoolExecutor(1) as thread, workers(1) as process:
+        shipped = thread.submit(python.files if python else dict)
+        counts = process.submit(_counts)
+        stored, source_of_evidence = judged_rows(prove=False)
+        from derivations.architectures.models import model_names
+        from derivations.catalogue import layers
+        from derivations.language.printing.export import write_files
+        from derivations.language.results.derivation import RESULTS
+        from derivations.site.attempts import read_attempts
+        from derivations.site.build import Contents, built, read_results
+        from numeric.codegen.compile import source  # the code beside the equations
 
-    pages = folder_called(docs) if docs is not None else BESIDE if (BESIDE / "index.md").is_file() else None
-    if pages is None:
-        click.echo("there is no folder docs here, so its pages are left out: name one by --docs", err=True)
-    results = read_results({row.id: row.evidence for row in stored.rows})
-    contents = Contents(results, layers(), model_names(), pages, source, python is not None)
-    files = write_files(out, {**setter.files(), **built(contents, setter), **shipped.result()})
+        pages, tried = _beside("docs", docs, "index.md"), _beside("tests", tests, "conftest.py")
+        results = read_results({row.id: row.evidence for row in stored.rows})
+        attempts = {} if tried is None else read_attempts(tried, RESULTS)
+        contents = Contents(
+            results, layers(), model_names(), counts.result(), pages, source, python is not None, attempts
+        )
+        files = write_files(out, {**setter.files(), **built(contents, setter), **shipped.result()})
     click.echo(f"{len(files)} files in {folder}; open {out / 'index.html'}", err=True)
     click.echo(source_of_evidence, err=True)
+
+
+def _counts() -> str:
+    """Return the counts of all models, as the calculator of the site reads them."""
+    from derivations.architectures.models import model_names
+    from derivations.site.calculator import calculator_data
+
+    return calculator_data(model_names())
+
+
+def _beside(name: str, told: str | None, known_by: str) -> Path | None:
+    """Return a folder that was named, or that of the checkout, or None, which a message says."""
+    if told is not None:
+        return folder_called(told)
+    found = CHECKOUT / name
+    if (found / known_by).is_file():
+        return found
+    click.echo(f"there is no folder {name} here, so what it has is left out: name one by --{name}", err=True)
+    return None

@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from derivations.catalogue import results
 from derivations.language.layers.layer import Layer
-from derivations.site.calculator import calculator_data, calculator_page
+from derivations.site.attempts import Attempt
+from derivations.site.calculator import calculator_page
 from derivations.site.formulas import Formulas, Setter
 from derivations.site.judge import judge_page
 from derivations.site.layers import layer_html, layers_page
@@ -26,21 +27,23 @@ __all__ = ["Contents", "built", "read_results"]
 
 ASSETS = Path(__file__).with_name("assets")
 SHIPPED = ("site.css", "site.js", "theme.js", "exact.js", "calculator.js", "icon.svg")
-JUDGING = ("judge.js", "judge_client.js", "judge_worker.js")  # of a site that has Python
+JUDGING = ("judge.js", "judge_client.js", "judge_worker.js", "packing.js")  # of a site that has Python
 
 Uses = Mapping[str, list[tuple[str, str]]]  # by the name of a result or layer: titles and paths of what refers to it
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a site is built from: results, layers, models by name, a folder of pages or none, what writes code."""
+    """What a site is built from: results, layers, models with their counts, pages or none, what writes code."""
 
     results: Sequence[ResultView]
     layers: Mapping[str, Layer]
     models: Sequence[str]
+    counts: str  # the script of the calculator
     docs: Path | None
     source: Callable[[Layer], str]
     has_python: bool = False  # whether Pyodide is put beside the files
+    attempts: Mapping[str, Sequence[Attempt]] = field(default_factory=dict)  # to break a result, by its name
 
 
 def read_results(levels: Mapping[str, str]) -> list[ResultView]:
@@ -56,7 +59,7 @@ def built(contents: Contents, setter: Setter) -> dict[str, str | bytes]:
     uses = _uses(contents, documents)
     pages = [
         *(each.page for each in documents),
-        *_result_pages(contents.results, formulas, uses),
+        *_result_pages(contents, formulas, uses),
         *_layer_pages(contents, formulas, uses),
         calculator_page(contents.models, contents.has_python),
         judge_page(contents.has_python),
@@ -64,7 +67,7 @@ def built(contents: Contents, setter: Setter) -> dict[str, str | bytes]:
     if contents.docs is None:
         pages.append(_start(pages))
     files: dict[str, str | bytes] = dict(formulas.fill({page.path: framed(page) for page in pages}, setter))
-    files |= {"search-index.js": _search_index(pages), "calculator-data.js": calculator_data(contents.models)}
+    files |= {"search-index.js": _search_index(pages), "calculator-data.js": contents.counts}
     files |= {
         f"assets/{name}": (ASSETS / name).read_bytes() for name in (*SHIPPED, *(JUDGING if contents.has_python else ()))
     }
@@ -73,11 +76,12 @@ def built(contents: Contents, setter: Setter) -> dict[str, str | bytes]:
     return files
 
 
-def _result_pages(views: Sequence[ResultView], formulas: Formulas, uses: Uses) -> list[Page]:
+def _result_pages(contents: Contents, formulas: Formulas, uses: Uses) -> list[Page]:
+    views = contents.results
     pages = [results_page(views)]
     for place, view in enumerate(views):
         near = [*views[max(place - 1, 0) : place], *views[place + 1 : place + 2]]
-        pages.append(result_page(view, formulas, uses.get(view.id, ()), near))
+        pages.append(result_page(view, formulas, uses.get(view.id, ()), near, contents.attempts.get(view.id, ())))
     return pages
 
 

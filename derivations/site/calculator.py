@@ -29,7 +29,7 @@ __all__ = ["SCRIPTS", "calculator_data", "calculator_page", "row_of"]
 
 BATCH = Symbol("batch", integer=True, positive=True)
 NUMBER = Symbol("bytes_per_number", integer=True, positive=True)
-READING = ("assets/judge_client.js",)  # in a site that has Python
+READING = ("assets/judge_client.js", "assets/packing.js")  # in a site that has Python
 SCRIPTS = ("assets/exact.js", "calculator-data.js", "assets/calculator.js")
 AS_STORED = "as stored"
 
@@ -42,6 +42,19 @@ class _Forms:
 
     places: dict[_Set, int] = field(default_factory=dict)
     parts: dict[Parts, int] = field(default_factory=dict)  # of the bytes on a device
+    known: dict[Any, Any] = field(default_factory=dict)  # what was derived of an architecture, for its other models
+
+    def of(self, counts: Counts) -> _Set:
+        """Return the closed forms of counts; models of one architecture differ in the numbers of its sizes alone."""
+        model = counts.model
+        key = (replace(model.architecture, name=""), model.part, counts.dtype, str(model.storage))
+        if key not in self.known:
+            self.known[key] = counts.closed_forms()  # parameters and memory are those of every phase
+        if (*key, counts.phase) not in self.known:
+            forms = {**self.known[key], "flops": counts.closed_flops()}
+            self.known[*key, counts.phase] = tuple(_paths(forms))
+        found: _Set = self.known[*key, counts.phase]
+        return found
 
     def place(self, forms: _Set) -> int:
         """Return the place of a set of forms."""
@@ -78,15 +91,12 @@ def row_of(model: Model) -> dict[str, Any]:
 def _model(model: Model, forms: _Forms) -> dict[str, Any]:
     """Return what is particular to a model: sizes as texts, since they may be larger than JavaScript's numbers."""
     found: dict[str, Any] = {"phases": {}, "limits": {}}
-    shared: dict[str, Any] = {}
     for phase in PHASES:
         try:
             counts = replace(count(model, phase=phase), batch=BATCH, number_size=NUMBER)
         except ValueError:  # an encoder has no phase of decoding
             continue
-        shared = shared or counts.closed_forms()  # parameters and memory are those of every phase
-        written = {**shared, "flops": counts.closed_flops()}
-        found["phases"][phase] = forms.place(tuple(_paths(written)))
+        found["phases"][phase] = forms.place(forms.of(counts))
         limits = length_limits(model, phase)
         found["limits"][phase] = {str(symbol): [limit.most, limit.fixed] for symbol, limit in limits.items()}
         found |= {"sizes": _sizes(counts), "dtype": counts.dtype, "of": model.part or "the whole model"}

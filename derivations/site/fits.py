@@ -35,8 +35,8 @@ def parts_on_ranks(model: Model) -> Iterator[tuple[int, Parts]]:
         if ranks in tensor_sizes(model):
             try:
                 serving = Serving(model, usual_length(model), mesh=Mesh(tensor=ranks))
-                parts = serving.budget.parts
+                (budget,) = serving.budgets  # ranks of one stage are alike
             except ValueError:  # it reads pictures of one size, or how its weights are stored is not known
                 return
             sizes = serving.mesh.values
-            yield ranks, tuple((f"fit.{part.name}", part.bytes.xreplace(sizes)) for part in parts)
+            yield ranks, tuple((f"fit.{part.name}", part.bytes.xreplace(sizes)) for part in budget.parts)

@@ -16,7 +16,7 @@ from itertools import zip_longest
 
 from derivations.site.markup import Html, element
 
-__all__ = ["Formula", "Formulas", "Letters", "Setter"]
+__all__ = ["NO_LETTERS", "Formula", "Formulas", "Letters", "Setter", "written"]
 
 AHEAD = 400  # letters of LaTeX in a row of formulas that are set ahead: what one sees of a page at first
 
@@ -38,7 +38,7 @@ NO_LETTERS: Letters = {}
 Setter = Callable[[Sequence[Formula]], Sequence[str]]  # formulas to HTML, in order
 
 
-def _written(letters: Letters) -> dict[str, str]:
+def written(letters: Letters) -> dict[str, str]:
     """Return the attributes that hold other letters: which notation has which of the texts, and each text once."""
     texts = list(dict.fromkeys(letters.values()))
     if not texts:
@@ -67,13 +67,13 @@ class Formulas:
 
     def display(self, latex: str, letters: Letters = NO_LETTERS) -> Html:
         """Return the mark of a formula in a line of its own, which scrolls by itself where a screen is narrow."""
-        return element("div", self._mark(Formula(latex, True)), class_="display", **_written(letters))
+        return element("div", self._mark(Formula(latex, True)), class_="display", **written(letters))
 
     def later(self, latex: str, display: bool = True, letters: Letters = NO_LETTERS) -> Html:
         """Return the mark of a formula that is set when it comes into view."""
         name, class_ = ("div", "display later") if display else ("span", "later")
         mark = self._mark(Formula(latex, display, "mathml"))
-        return element(name, mark, class_=class_, **_written(letters))
+        return element(name, mark, class_=class_, **written(letters))
 
     def displays(self, rows: Iterable[str], letters: Sequence[Letters] = ()) -> list[Html]:
         """Return the marks of formulas below one another, of which the first are set ahead."""
@@ -87,7 +87,7 @@ class Formulas:
         """Return the marks of formulas in lines of text, of which the first are set ahead."""
         shown = zip_longest(_late(parts), letters, fillvalue=NO_LETTERS)
         return [
-            self.later(latex, False, others) if late else element("span", self.inline(latex), **_written(others))
+            self.later(latex, False, others) if late else element("span", self.inline(latex), **written(others))
             for (latex, late), others in shown
         ]
 

@@ -14,7 +14,7 @@ from derivations.language.printing.latex import LatexPrinter, latex_of
 from derivations.language.printing.page import Page as Printed
 from derivations.language.printing.page import Row, equation_rows, layer_page, table
 from derivations.language.printing.views import latex, markdown
-from derivations.site.formulas import Formulas
+from derivations.site.formulas import NO_LETTERS, Formulas
 from derivations.site.markup import Html, element, joined
 from derivations.site.results import copies
 from derivations.site.shell import Page
@@ -67,13 +67,14 @@ def layer_html(
     backward = gradient(layer)
     back = Page(path_of(name), "", Html("")).root
     links = [element("li", element("a", title, href=back + path)) for title, path in used]
+    texts = {"LaTeX": latex(layer), "Markdown": markdown(layer), "Python": code}
     content = joined(
         [
             element("p", element("a", "Layers", href="index.html"), class_="crumbs"),
             element("h1", printed.title),
             element("p", element("code", name), class_="facts"),
             _beside(beside(layer, code), formulas),
-            copies({"LaTeX": latex(layer), "Markdown": markdown(layer), "Python": code}),
+            copies({name: (text, NO_LETTERS) for name, text in texts.items()}),
             element("h2", "Arrays"),
             _arrays(layer, formulas),
             element("h2", "Costs"),

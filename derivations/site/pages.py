@@ -68,6 +68,8 @@ class _Reader:
         tokens = self.markdown.parse(text)
         title = _anchored(tokens) or path.stem
         self._linked(tokens)
+        for token in tokens:
+            token.hidden = False  # the paragraphs in items of lists, which scroll by themselves
         html = self.markdown.renderer.render(tokens, self.markdown.options, {})
         page = Page(f"{path.stem}.html", title, Html(html), "page", _headings(tokens))
         return Document(page, tuple(dict.fromkeys(self.shown)), tuple(dict.fromkeys(self.files)))

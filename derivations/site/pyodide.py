@@ -42,9 +42,10 @@ class Pyodide:
         Raises       ValueError where Pyodide does not run
         """
         shipped = {f"assets/pyodide/{name}": (self.folder / name).read_bytes() for name in SHIPPED}
-        return {**shipped, "assets/pyodide/package.zip": self._with_bytecode(archive())}
+        sources = archive()
+        return {**shipped, "assets/pyodide/package.zip": _added(sources, self._bytecode(sources))}
 
-    def _with_bytecode(self, sources: bytes) -> bytes:
+    def _bytecode(self, sources: bytes) -> bytes:
         with TemporaryDirectory() as folder:
             before, after = Path(folder, "before.zip"), Path(folder, "after.zip")
             before.write_bytes(sources)
@@ -65,6 +66,15 @@ def pyodide_in(node: str, folder: Path) -> Pyodide:
     if not all((package / name).is_file() for name in SHIPPED):
         raise ValueError(f"Pyodide 0.29 is not in {folder / 'node_modules'}: run `npm install pyodide@0.29` there")
     return Pyodide(node, package.resolve())
+
+
+def _added(archive: bytes, other: bytes) -> bytes:
+    """Return an archive with the files of another, compressed."""
+    buffer = BytesIO(archive)
+    with ZipFile(buffer, "a", ZIP_DEFLATED) as packed, ZipFile(BytesIO(other)) as given:
+        for name in given.namelist():
+            packed.writestr(ZipInfo(name, LONG_AGO), given.read(name), ZIP_DEFLATED)
+    return buffer.getvalue()
 
 
 def archive() -> bytes:

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 
 from derivations.language.judge.rules import RULES
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.loops import python_source
 from derivations.language.printing.notation import NOTATIONS
 from derivations.language.printing.page import Note, Row, page, printer_for, rows_of
+from derivations.language.printing.page import Page as Printed
 from derivations.language.printing.titles import marked
-from derivations.language.printing.views import latex, markdown
+from derivations.language.printing.views import display_of, page_as_markdown
 from derivations.language.printing.words import word
 from derivations.language.results.derivation import Claim, Derivation
-from derivations.site.formulas import Formulas, Letters
+from derivations.site.attempts import Attempt
+from derivations.site.formulas import NO_LETTERS, Formulas, Letters, written
 from derivations.site.markup import Html, element, joined
 from derivations.site.shell import Page
 from derivations.topics import TOPICS, aliases_of
@@ -28,10 +30,8 @@ __all__ = ["ResultView", "copies", "read_result", "result_page", "results_page"]
 
 
 OURS = "ours"
-MOST_OF_LETTERS = 10_000  # characters of formulas in other letters on one page, which is to stay small
+MOST_OF_LETTERS = 6_000  # characters of Markdown in other letters on one page, which is to stay small
 TITLES = {"vaswani": "Vaswani et al.", "columns": "column vectors"}  # other notations have their names
-
-Printers = Mapping[str, LatexPrinter]  # by the names of their notations
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class ResultView:
     notes: tuple[Note, ...]
     letters: tuple[Letters, ...]  # of the formulas of the notes
     source: str
-    copies: Mapping[str, str]  # what a button copies, by its name
+    copies: Mapping[str, tuple[str, Letters]]  # what a button copies, by its name: in our letters, and in others
 
     @property
     def path(self) -> str:
@@ -78,51 +78,71 @@ def path_of(name: str) -> str:
     return f"results/{name}.html"
 
 
+@dataclass(frozen=True)
+class _Printed:
+    """A result in the letters of one notation: its page with all steps, and the rows of its statements."""
+
+    page: Printed
+    ranges: str
+    statements: tuple[Row, ...]
+
+    def chains(self, claims: Sequence[Claim]) -> Iterator[tuple[Row, ...]]:
+        """Yield the rows of the steps of each claim; on the page a condition follows them."""
+        rows = iter(self.page.rows)
+        for claim, statement in zip(claims, self.statements, strict=True):
+            yield tuple(islice(rows, len(claim.steps)))
+            if statement.beside:
+                next(rows)
+
+
+def _printed(found: Derivation, name: str) -> _Printed:
+    printer = printer_for(found, LatexPrinter, name)
+    statements = tuple(row for claim in found.claims for row in rows_of(claim, printer, False))
+    return _Printed(page(found, LatexPrinter, name, steps=True), printer.ranges(dict(found.ranges)), statements)
+
+
 def read_result(found: Derivation, level: str) -> ResultView:
     """Return what the page of a result shows; `level` is that of its evidence."""
-    printed = page(found, LatexPrinter, OURS, steps=True)
-    length = sum(len(row.left) + len(row.right) for row in printed.rows)
-    offered = list(NOTATIONS)[: 1 + MOST_OF_LETTERS // max(1, length)]
-    printers = {name: printer_for(found, LatexPrinter, name) for name in offered}
-    claims = tuple(_claim(each, printers) for each in found.claims)
-    copies = {
-        "LaTeX": latex(found, steps=True),
-        "Markdown": markdown(found, steps=True),
-        "Python": python_source(found),
+    own = _printed(found, OURS)
+    length = len(page_as_markdown(own.page))
+    offered = [name for name in NOTATIONS if name != OURS][: MOST_OF_LETTERS // length]
+    printed = {OURS: own, **{name: _printed(found, name) for name in offered}}
+    copies: dict[str, tuple[str, Letters]] = {
+        "LaTeX": _differing({name: display_of(each.page.rows, each.ranges) for name, each in printed.items()}),
+        "Markdown": _differing({name: page_as_markdown(each.page) for name, each in printed.items()}),
+        "Python": (python_source(found), NO_LETTERS),
     }
     return ResultView(
         found.id,
         found.title,
         found.topic,
-        printed.heading,
+        own.page.heading,
         level,
-        claims,
-        printed.notes,
-        tuple(_letters_of_notes(found, printed.notes, printers)),
+        tuple(_claims(found.claims, printed)),
+        own.page.notes,
+        tuple(_letters_of_notes({name: each.page.notes for name, each in printed.items()})),
         found.source,
         copies,
     )
 
 
-def _claim(claim: Claim, printers: Printers) -> ClaimView:
-    count = len(claim.steps)  # a condition follows the steps
-    rows = {name: [_step_latex(row) for row in rows_of(claim, each, True)][:count] for name, each in printers.items()}
-    latex, letters = _differing({name: _statement(*rows_of(claim, each, False)) for name, each in printers.items()})
-    steps = (_differing(dict(zip(rows, found, strict=True))) for found in zip(*rows.values(), strict=True))
-    shown = (StepView(own, step.rule, others) for (own, others), step in zip(steps, claim.steps, strict=True))
-    return ClaimView(latex, letters, tuple(shown))
+def _claims(claims: Sequence[Claim], printed: Mapping[str, _Printed]) -> Iterator[ClaimView]:
+    chains = {name: list(each.chains(claims)) for name, each in printed.items()}
+    for number, claim in enumerate(claims):
+        latex, letters = _differing({name: _statement(each.statements[number]) for name, each in printed.items()})
+        steps = []
+        for place, step in enumerate(claim.steps):
+            own, others = _differing({name: _step_latex(each[number][place]) for name, each in chains.items()})
+            steps.append(StepView(own, step.rule, others))
+        yield ClaimView(latex, letters, tuple(steps))
 
 
-def _letters_of_notes(found: Derivation, notes: Sequence[Note], printers: Printers) -> Iterator[Letters]:
+def _letters_of_notes(found: Mapping[str, tuple[Note, ...]]) -> Iterator[Letters]:
     """Yield the other letters of each formula of the notes; none where a notation counts the formulas otherwise."""
-    own = [formula for note in notes for formula, _ in note.items if formula]
-    others = {name: page(found, LatexPrinter, name, steps=True).notes for name in printers if name != OURS}
-    formulas = {
-        name: [formula for note in each for formula, _ in note.items if formula] for name, each in others.items()
-    }
-    for place, formula in enumerate(own):
-        written = {name: each[place] for name, each in formulas.items() if len(each) == len(own)}
-        yield _differing({OURS: formula, **written})[1]
+    formulas = {name: _formulas(notes) for name, notes in found.items()}
+    for place, own in enumerate(formulas[OURS]):
+        same = {name: each[place] for name, each in formulas.items() if len(each) == len(formulas[OURS])}
+        yield _differing({**same, OURS: own})[1]
 
 
 def _formulas(notes: Iterable[Note]) -> list[str]:
@@ -139,9 +159,16 @@ def _differing(written: Mapping[str, str]) -> tuple[str, Letters]:
 
 
 def result_page(
-    view: ResultView, formulas: Formulas, used: Iterable[tuple[str, str]], beside: Sequence[ResultView]
+    view: ResultView,
+    formulas: Formulas,
+    used: Iterable[tuple[str, str]] = (),
+    beside: Sequence[ResultView] = (),
+    tried: Sequence[Attempt] = (),
 ) -> Page:
-    """Return the page of a result; `used` are the titles and paths of what refers to it, `beside` its neighbours."""
+    """Return the page of a result.
+
+    `used` are the titles and paths of what refers to it, `beside` its neighbours, `tried` the attempts to break it.
+    """
     back = Page(view.path, "", Html("")).root
     links = [element("li", element("a", title, href=back + path)) for title, path in used]
     topic = element("a", _topic(view.topic), href=f"{back}results/index.html#{view.topic}")
@@ -154,6 +181,7 @@ def result_page(
             notes(view.notes, formulas, view.letters),
             copies(view.copies),
             *_steps(view, formulas),
+            *_attempts(tried),
             *([element("h2", "Used by"), element("ul", *links)] if links else []),
             element("nav", *(_neighbour(each, back) for each in beside), aria_label="Neighbours", class_="beside"),
         ]
@@ -218,9 +246,28 @@ def _step(view: StepView, formulas: Formulas | None) -> Html:
     return element("li", element("details", element("summary", view.rule, class_="rule"), law, shown))
 
 
-def copies(texts: Mapping[str, str]) -> Html:
-    """Return a button for each text, by its name, which copies it."""
-    buttons = (element("button", f"Copy {name}", type="button", data_copy=text) for name, text in texts.items())
+def _attempts(tried: Sequence[Attempt]) -> Iterator[Html]:
+    """Yield what the tests try against the result, which the judge refuses or a test fails."""
+    if not tried:
+        return
+    yield element("h2", "Tests that try to break it", id="tests")
+    variants = [each for each in tried if each.is_variant]
+    for found, one, many in (
+        (variants, "wrong variant, which the judge must refuse", "wrong variants, each of which the judge must refuse"),
+        ([each for each in tried if not each.is_variant], "other test", "other tests"),
+    ):
+        if found:
+            files = joined((element("code", each) for each in dict.fromkeys(each.file for each in found)), ", ")
+            yield element("p", f"{len(found)} {one if len(found) == 1 else many}, in ", files, ":")
+            yield element("ul", *(element("li", each.what) for each in found), class_="tried")
+
+
+def copies(texts: Mapping[str, tuple[str, Letters]]) -> Html:
+    """Return a button for each text, by its name, which copies it in the letters that the page shows."""
+    buttons = (
+        element("button", f"Copy {name}", type="button", data_copy=text, **written(letters))
+        for name, (text, letters) in texts.items()
+    )
     return element("p", *buttons, class_="copies")
 
 

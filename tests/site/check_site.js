@@ -23,6 +23,7 @@ TYPES[".wasm"] = "application/wasm";
 const PHONE = { width: 360, height: 740 };
 const DESK = { width: 1200, height: 900 };
 const TABS = 3;
+const PATIENCE = 300_000; // nothing fails because a machine is busy
 const faults = [];
 
 const server = http.createServer((request, response) => {
@@ -34,13 +35,15 @@ const server = http.createServer((request, response) => {
 
 async function tab(browser, options, home) {
   const context = await browser.newContext(options);
+  context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
   page.on("console", (message) => {
     if (message.type() === "error") faults.push(`${page.url()}: console: ${message.text()}`);
   });
   page.on("pageerror", (error) => faults.push(`${page.url()}: error: ${error.message}`));
   page.on("request", (request) => {
-    if (!request.url().startsWith(home) && !request.url().startsWith("data:")) faults.push(`outside: ${request.url()}`);
+    const own = [home, "data:", "about:"].some((start) => request.url().startsWith(start));
+    if (!own) faults.push(`outside: ${request.url()}`);
   });
   page.on("requestfailed", (request) => {
     const { errorText } = request.failure(); // what is still loading when the next page is opened is aborted
@@ -124,6 +127,9 @@ async function used(browser, home) {
   await page.goto(`${home}/results/layer_norm.jacobian.html`);
   await page.selectOption("#letters", "columns");
   const written = await page.locator(".display annotation").first().textContent();
+  await page.click("text=Copy Markdown");
+  await page.waitForSelector("button.done");
+  const inColumns = await page.evaluate(() => navigator.clipboard.readText());
   await page.goto(`${home}/calculator.html#model=gemma-2-9b&phase=decode&batch=2&seq=8192&dtype=float32`);
   const counts = await shownCounts(page);
   await page.locator("input[name=seq_slider]").fill("64");
@@ -131,13 +137,19 @@ async function used(browser, home) {
   await page.click("#counts button >> nth=0");
   await page.waitForSelector("#counts .term .katex");
   const one = await configured(page, asked.configuration);
+  const shared = await linked(page, home, await page.evaluate(() => location.hash));
+  const damaged = await linked(page, home, "#model=config.json&config=7VtLb");
+  const endless = await linked(page, home, await page.evaluate(async (text) => {
+    const bytes = await through(new CompressionStream("deflate-raw"), text, Infinity);
+    return `#model=config.json&config=${btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_")}`;
+  }, " ".repeat(4_000_000)));
   const refused = await configured(page, '{"model_type": "llama"}');
   const hostile = "<img src=x onerror=alert(1)>".repeat(40000); // about 1 MB
   await page.fill("#search", hostile);
   await page.goto(`${home}/calculator.html#model=${encodeURIComponent("<script>alert(1)</script>")}`);
   await page.waitForSelector("#counts table");
   await page.context().close();
-  return { found, opened_result: opened, copied, counts, written, configured: one, misconfigured: refused };
+  return { found, opened_result: opened, copied, counts, written, in_columns: inColumns, configured: one, linked: { shared, damaged, endless }, misconfigured: refused };
 }
 
 // Pastes a config.json, and returns what the page says of it and the numbers that it shows then.
@@ -146,6 +158,14 @@ async function configured(page, text) {
   await page.click("#read");
   await page.waitForFunction(() => /^(Read|Not read):/.test(document.getElementById("reading").textContent));
   return { said: await page.textContent("#reading"), counts: await shownCounts(page), fits: await page.textContent("#fits") };
+}
+
+// Opens the calculator at an address that carries a model, in a page that knows nothing of it.
+async function linked(page, home, hash) {
+  await page.goto("about:blank");
+  await page.goto(`${home}/calculator.html${hash}`);
+  await page.waitForSelector("#counts table");
+  return { said: await page.textContent("#reading"), counts: await shownCounts(page) };
 }
 
 function shownCounts(page) {
@@ -194,10 +214,12 @@ async function judged(browser, home) {
   await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
   const home = `http://127.0.0.1:${server.address().port}`;
   const browser = await chromium.launch({ executablePath: program, args: ["--no-sandbox"] });
-  await allPages(browser);
-  await closely(browser, home);
-  const seen = await used(browser, home);
-  const judgements = await judged(browser, home);
+  const read = async () => {
+    await allPages(browser);
+    await closely(browser, home);
+    return used(browser, home);
+  };
+  const [seen, judgements] = await Promise.all([read(), judged(browser, home)]); // Python keeps one core busy
   await browser.close();
   server.close();
   process.stdout.write(JSON.stringify({ faults, opened: asked.pages.length, ...seen, judgements }));

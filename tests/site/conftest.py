@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 from derivations.cli import cli
 from derivations.site.katex import Katex, katex_in
+from tests.once import once
 
 Node = Callable[..., Any]
 
@@ -74,11 +75,13 @@ def chromium(packages: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def site(katex: Katex, packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The whole site with Python in it, as the command writes it."""
+def site(katex: Katex, packages: Path, run_folder: Path) -> Path:
+    """The whole site with Python in it, as the command writes it; one worker builds it for all."""
     if not (packages / "node_modules" / "pyodide").is_dir():
         absent("no node_modules/pyodide in $KATEX_DIR or at the root: run `npm install --prefix DIR pyodide@0.29`")
-    folder = tmp_path_factory.mktemp("site") / "pages"
-    run = CliRunner().invoke(cli, ["site", str(folder), "--katex", str(packages), "--pyodide", str(packages)])
-    assert run.exit_code == 0, run.output
-    return folder
+
+    def build(folder: Path) -> None:
+        run = CliRunner().invoke(cli, ["site", str(folder), "--katex", str(packages), "--pyodide", str(packages)])
+        assert run.exit_code == 0, run.output
+
+    return once(run_folder, "site", build)

@@ -9,7 +9,9 @@ from click.testing import CliRunner
 from derivations import get
 from derivations.catalogue import layer
 from derivations.cli import cli
+from derivations.site.attempts import Attempt
 from derivations.site.build import Contents, built
+from derivations.site.calculator import calculator_data
 from derivations.site.formulas import Formula
 from derivations.site.layers import beside
 from derivations.site.results import read_result
@@ -17,6 +19,7 @@ from numeric.codegen.compile import source
 from tests.site.links import broken
 
 RESULTS = ("softmax.jacobian", "layer_norm.jacobian", "layer_norm.gradient")
+TRIED = [Attempt("no delta", True, "tests/one.py"), Attempt("half", True, "tests/two.py")]
 LAYERS = ("scaled_dot_product_attention", "multi_head_attention")
 
 
@@ -27,7 +30,13 @@ def named(formulas: Sequence[Formula]) -> list[str]:
 def contents(docs: Path | None) -> Contents:
     results = [read_result(get(name), get(name).evidence.level) for name in RESULTS]
     return Contents(
-        results, {name: layer(name) for name in LAYERS}, ("gpt2",), docs, lambda each: source(each, "numpy")
+        results,
+        {name: layer(name) for name in LAYERS},
+        ("gpt2",),
+        calculator_data(("gpt2",)),
+        docs,
+        lambda each: source(each, "numpy"),
+        attempts={"softmax.jacobian": TRIED},
     )
 
 
@@ -58,6 +67,22 @@ def test_the_page_of_a_result(files: dict[str, str | bytes]):
     assert page.count("<details>") == 3 and "(u/v)&#x27;" not in page and "(u/v)' = " in page
     assert "Bridle (1990)" in page and r"[x \in \mathbb{R}^{n}]" in page
     assert '<a href="../index.html">Start</a>' in page  # the page that shows it
+
+
+def test_what_tests_try_is_on_the_page(files: dict[str, str | bytes]):
+    page = text(files, "results/softmax.jacobian.html")
+    assert "2 wrong variants, each of which the judge must refuse, in <code>tests/one.py</code>" in page
+    assert "<li>no delta</li><li>half</li>" in page and "other test" not in page
+    assert "Tests that try" not in text(files, "results/layer_norm.jacobian.html")
+
+
+def test_a_button_has_the_texts_of_other_letters(files: dict[str, str | bytes]):
+    found = read_result(get("softmax.jacobian"), "proved").copies
+    own, others = found["LaTeX"]
+    assert own == get("softmax.jacobian").latex(steps=True)
+    assert others["close-reading"] == get("softmax.jacobian").latex("close-reading", steps=True)
+    assert found["Markdown"][1]["close-reading"] == get("softmax.jacobian").markdown("close-reading", steps=True)
+    assert "columns" not in others  # which writes it as we do
 
 
 def test_what_refers_to_a_result_is_listed(files: dict[str, str | bytes]):

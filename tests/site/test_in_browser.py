@@ -16,10 +16,13 @@ from derivations.catalogue import LAYERS, names
 from derivations.cli import cli
 from derivations.costs.counts import Counts, count
 from derivations.costs.fit.inference import Serving
+from tests.once import once
 from tests.site.links import broken
 from tests.site.test_calculator import numbers
 
 pytestmark = pytest.mark.browser
+
+Node = Callable[..., Any]
 
 LARGEST = 150_000  # bytes of the page of a result, without fonts
 JUDGED = ("check", "documents")  # pages of docs
@@ -50,8 +53,9 @@ def documents(repository: Path) -> list[Path]:
 
 @pytest.fixture(scope="session")
 def seen(
-    site: Path, packages: Path, chromium: Path, node: Callable[..., Any], documents: list[Path], repository: Path
+    site: Path, packages: Path, chromium: Path, node: Node, documents: list[Path], repository: Path, run_folder: Path
 ) -> dict[str, Any]:
+    """What one visit to all of the site found; one worker goes for all."""
     pages = [path.relative_to(site).as_posix() for path in sorted(site.rglob("*.html"))]
     request = {
         "folder": str(site),
@@ -63,7 +67,11 @@ def seen(
         "hostile": HOSTILE,
         "endless": "$a + b = b + a$ and words.\n" * 37_000,  # about 1 MB: more formulas than one waits for
     }
-    found: dict[str, Any] = node("check_site.js", request, packages, chromium)
+
+    def visit(answer: Path) -> None:
+        answer.write_text(json.dumps(node("check_site.js", request, packages, chromium)), encoding="utf-8")
+
+    found: dict[str, Any] = json.loads(once(run_folder, "seen.json", visit).read_text(encoding="utf-8"))
     assert found["opened"] == len(pages)
     return found
 
@@ -134,9 +142,24 @@ def test_a_pasted_configuration_is_counted_and_one_that_is_not_understood_refuse
     assert seen["misconfigured"]["said"].startswith("Not read: config.json: hidden_size is missing")
 
 
+def test_an_address_carries_a_pasted_configuration(seen: dict[str, Any]):
+    assert seen["linked"]["shared"] == {"said": seen["configured"]["said"], "counts": seen["configured"]["counts"]}
+
+
+@pytest.mark.parametrize("address", ["damaged", "endless"])
+def test_an_address_that_carries_none_is_refused_and_shows_a_named_model(seen: dict[str, Any], address: str):
+    found = seen["linked"][address]
+    assert found["said"].startswith("Not read: the address holds no config.json")
+    assert of_counts(found["counts"]) == shown(count(named_model("gpt2"), seq=1024))
+
+
 def test_the_switch_of_letters_turns_rows_into_columns(seen: dict[str, Any]):
     assert r"\partial X_{il}" in get("layer_norm.jacobian").latex()
     assert r"\partial X_{li}" in seen["written"]
+
+
+def test_a_button_copies_the_letters_that_the_page_shows(seen: dict[str, Any]):
+    assert seen["in_columns"] == get("layer_norm.jacobian").markdown("columns", steps=True)
 
 
 def test_the_judge_in_the_browser_says_what_the_command_says(

@@ -93,3 +93,8 @@ def test_marks_are_left_out_and_other_markup_is_text(tmp_path: Path):
 def test_a_folder_without_pages_is_refused(tmp_path: Path):
     with pytest.raises(ValueError, match="there is no page in"):
         read_documents(tmp_path, Formulas(), PATHS)
+
+
+def test_items_of_lists_hold_paragraphs(tmp_path: Path):
+    """A wide formula in one scrolls there, and the mark of the item stays in sight."""
+    assert "<li>\n<p>one</p>\n</li>" in html(tmp_path, "- one\n- two\n")

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from sympy import Expr, Integer, Min, Rational, Symbol, expand
 
 from derivations.architectures.composition import build
-from derivations.architectures.description import AudioStem, Block, Head, Model, Patches
+from derivations.architectures.description import Architecture, AudioStem, Block, Head, Model, Patches
 from derivations.architectures.hugging_face.fields import LARGEST_SIZE
 from derivations.architectures.kinds import by_kind
 from derivations.architectures.storage import BYTES
@@ -38,6 +38,12 @@ MOST_DEVICES = 4096
 USUAL = 8192
 ONE_DEVICE, PLAIN = Mesh(), engine_named("plain")
 BYTES_OF_A_SCORE = 4  # engines make the scores of the next token in float32
+
+
+@lru_cache(maxsize=8)
+def _live_entries(architecture: Architecture) -> tuple[Expr, ...]:
+    """Return the entries that are live at each moment of a step; plans for one model differ in their meshes alone."""
+    return tuple(live_entries(build(architecture)))
 
 
 @dataclass(frozen=True)
@@ -144,7 +150,7 @@ class Serving:
         if self.generates:
             architecture = replace(architecture, head=Head("none"))
         lengths = [symbol for symbol in (n, m) if symbol in self.values]
-        candidates = live_entries(build(architecture))
+        candidates = _live_entries(architecture)
         sizes = {symbol: value for symbol, value in self.values.items() if symbol not in lengths}
         found = largest(candidates, sizes, lengths)
         if self._chunked:

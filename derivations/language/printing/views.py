@@ -36,7 +36,9 @@ from derivations.language.printing.titles import marked
 from derivations.language.printing.words import language, word
 from derivations.language.results.derivation import Claim, Derivation
 
-__all__ = ["MATH", "delimiters", "escaped_latex", "latex", "markdown", "table", "text"]
+__all__ = [
+    "MATH", "delimiters", "display_of", "escaped_latex", "latex", "markdown", "page_as_markdown", "table", "text",
+]  # fmt: skip
 
 Printable: TypeAlias = Any  # a Derivation, a Claim, a Layer or an expression
 
@@ -76,12 +78,16 @@ def markdown(
 
     Raises `ValueError` for unknown delimiters.
     """
-    display, inline = delimiters(math)
     if isinstance(shown, Derivation | Layer):
-        return _fragment(
-            _page(shown, partial(LatexPrinter, lang=lang), using, steps), "### {}", display, inline, _md, lang
-        )
+        return page_as_markdown(_page(shown, partial(LatexPrinter, lang=lang), using, steps), math, lang)
+    display, _ = delimiters(math)
     return display(_formula(shown, using, steps, lang)) + "\n"
+
+
+def page_as_markdown(printed: Page, math: str = "dollars", lang: str = "en") -> str:
+    """Return the Markdown of a page that is printed already, which is what `markdown` returns."""
+    display, inline = delimiters(math)
+    return _fragment(printed, "### {}", display, inline, _md, lang)
 
 
 @view("text")
@@ -107,14 +113,14 @@ def _page(shown: Printable, printers: Printers, using: str | Notation, steps: bo
 def _formula(shown: Printable, using: str | Notation, steps: bool, lang: str) -> str:
     if isinstance(shown, Equation):
         lines = LatexPrinter(using, lang=lang).lines(shown)
-        return _display([Row(line.left, "=", line.right, line.ranges) for line in lines], "")
+        return display_of([Row(line.left, "=", line.right, line.ranges) for line in lines], "")
     if not isinstance(shown, Derivation | Claim | Layer):
         return latex_of(shown, using, lang=lang)
     ranges = display_ranges(shown, LatexPrinter, using) if isinstance(shown, Derivation) else ""
-    return _display(_page(shown, partial(LatexPrinter, lang=lang), using, steps).rows, ranges)
+    return display_of(_page(shown, partial(LatexPrinter, lang=lang), using, steps).rows, ranges)
 
 
-def _display(rows: Sequence[Row], ranges: str) -> str:
+def display_of(rows: Sequence[Row], ranges: str = "") -> str:
     """Return rows as one formula; several rows are aligned at their relations, with remarks to the right."""
     printer = LatexPrinter()
     if len(rows) == 1 and not rows[0].words:
@@ -135,7 +141,7 @@ def _fragment(
     printed: Page, heading: str, display: Delimit, inline: Delimit, escape: Callable[[str], str], lang: str
 ) -> str:
     """Return heading, display and notes, separated by blank lines."""
-    parts = [heading.format(marked(printed.heading, inline, escape)), display(_display(printed.rows, ""))]
+    parts = [heading.format(marked(printed.heading, inline, escape)), display(display_of(printed.rows, ""))]
     parts += [_sentence(note, inline, escape, lang) for note in printed.notes]
     return "\n\n".join(parts) + "\n"
 

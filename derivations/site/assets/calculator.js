@@ -9,7 +9,9 @@ const NUMBERS = ["batch", "seq", "source"];
 const GREATEST = { batch: 65536, seq: 1048576, source: 1048576 };
 const STEPS = 16; // of a slider, between a number and its double
 const GROUPS = { parameters: "parameters", flops: "FLOPs", memory: "bytes", fit: "bytes on each device" };
+const OWN = "config.json"; // the model of the reader's
 const opened = new Set();
+let carried = ""; // what stands for that model in the address
 
 // --- what is asked ---
 
@@ -19,8 +21,8 @@ function asked() {
   return { ...fields, batch: number("batch"), seq: number("seq"), source: number("source") };
 }
 
-function fromAddress() {
-  const given = new URLSearchParams(location.hash.slice(1));
+function fromAddress(hash) {
+  const given = new URLSearchParams(hash.slice(1));
   const usual = { model: "gpt2", phase: "forward", dtype: "", batch: "1", seq: "1024", source: "1024", device: "h100", ranks: "1" };
   for (const [name, value] of Object.entries(usual)) {
     const field = form.elements[name];
@@ -36,6 +38,7 @@ function toAddress(what) {
   if (limits.m && !limits.m[1]) shown.source = what.source;
   if (what.device !== "h100") shown.device = what.device;
   if (what.ranks !== "1") shown.ranks = what.ranks;
+  if (what.model === OWN && carried) shown.config = carried;
   history.replaceState(null, "", `#${new URLSearchParams(shown)}`);
 }
 
@@ -182,10 +185,7 @@ form.addEventListener("input", (event) => {
   update();
 });
 form.addEventListener("submit", (event) => event.preventDefault());
-addEventListener("hashchange", () => {
-  fromAddress();
-  update();
-});
+addEventListener("hashchange", start);
 
 // --- a model of the reader's: the package reads it, and hands over its forms ---
 
@@ -206,12 +206,33 @@ async function reading() {
   const state = document.getElementById("reading");
   state.textContent = "Reading …";
   try {
-    added(await reader.ask("model", config.value), "config.json");
-    state.textContent = "Read: it is the model config.json above.";
+    const text = config.value;
+    added(await reader.ask("model", text), OWN);
+    carried = await packed(text);
+    const kept = carried ? "" : " It is too long for the address, which does not hold it.";
+    state.textContent = `Read: it is the model ${OWN} above.${kept}`;
     update();
   } catch (error) {
     state.textContent = `Not read: ${error.message}`;
   }
+}
+
+// What an address asks; a model in it is read first.
+async function start() {
+  const hash = location.hash;
+  const code = new URLSearchParams(hash.slice(1)).get("config") ?? "";
+  if (config && code && code !== carried) {
+    message.textContent = `The ${OWN} of the address is read …`;
+    message.hidden = false;
+    try {
+      config.value = await unpacked(code);
+      await reading();
+    } catch {
+      document.getElementById("reading").textContent = `Not read: the address holds no ${OWN}, or half of one.`;
+    }
+  }
+  fromAddress(hash);
+  update();
 }
 
 const reader = config && new Judge((told) => (document.getElementById("reading").textContent = `${told} …`));
@@ -227,5 +248,4 @@ if (config) {
   });
 }
 
-fromAddress();
-update();
+start();

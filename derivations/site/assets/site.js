@@ -8,7 +8,7 @@ const MOST = 12;
 
 for (const button of document.querySelectorAll("button[data-copy]")) {
   button.addEventListener("click", async () => {
-    const done = await copied(button.dataset.copy);
+    const done = await copied(inLetters(button, letters?.value) ?? button.dataset.copy);
     button.classList.toggle("done", done);
     button.setAttribute("aria-label", done ? `${button.textContent}: copied` : `${button.textContent}: not copied`);
     setTimeout(() => button.classList.remove("done"), 1500);
@@ -47,7 +47,7 @@ document.getElementById("theme").addEventListener("click", () => {
 // --- formulas and tables that scroll can be reached by the keyboard ---
 
 function reachable() {
-  for (const box of document.querySelectorAll("h1, .display, .wide, .notes dd, pre")) {
+  for (const box of document.querySelectorAll("h1, .display, .wide, .notes dd, main p, .verdicts li, pre")) {
     const scrolls = box.scrollWidth > box.clientWidth;
     if (scrolls) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
@@ -82,12 +82,17 @@ document.addEventListener("toggle", reachable, true);
 
 const letters = document.getElementById("letters");
 
+// What a notation writes in the place of a formula, or of a text that a button copies; undefined where it is ours.
+function inLetters(box, name) {
+  const place = box.dataset.letters?.split(" ").find((each) => each.startsWith(`${name}=`));
+  return place && box.getAttribute(`data-text-${place.split("=")[1]}`);
+}
+
 function written(name) {
-  for (const box of document.querySelectorAll("[data-letters]")) {
+  for (const box of document.querySelectorAll("[data-letters]:not(button)")) {
     box.dataset.own ??= box.querySelector("annotation").textContent;
     box.classList.remove("later");
-    const place = box.dataset.letters.split(" ").find((each) => each.startsWith(`${name}=`));
-    const latex = place ? box.getAttribute(`data-text-${place.split("=")[1]}`) : box.dataset.own;
+    const latex = inLetters(box, name) ?? box.dataset.own;
     katex.render(latex, box, { displayMode: box.classList.contains("display"), throwOnError: false, strict: "ignore" });
   }
   reachable();
