@@ -1,6 +1,5 @@
 """What is decided of an elaborated statement, in the order in which it is said; each has a budget of its own."""
 
-from derivations.documents.decide.averages import check_averages
 from derivations.documents.decide.differentials import check_differentials
 from derivations.documents.decide.gradients import check_stated_gradients
 from derivations.documents.decide.identities import check_identities
@@ -18,5 +17,4 @@ DECISIONS: tuple[Check, ...] = (
     check_parallels,
     check_patterns,
     check_differentials,
-    check_averages,
 )

@@ -88,6 +88,8 @@ def settled(findings: Iterable[Finding]) -> Finding:
     if not known:
         return next(iter(findings), Finding("unknown", "none", "no check applies to this formula"))
     strongest = min(known, key=lambda finding: VERDICTS.index(finding.verdict))
+    if strongest.verdict == "proved":
+        return strongest  # what another check assumed is not needed
     if strongest.verdict == "holds":  # what was merely checked is no stronger than an assumption that it needs
         strongest = next((finding for finding in known if finding.verdict == "conditional"), strongest)
     assumptions = dict.fromkeys(text for finding in known for text in finding.assumptions)

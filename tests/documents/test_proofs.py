@@ -16,7 +16,7 @@ from derivations.language.judge.proof import prove_equal
 from derivations.symbols import n
 
 PACKAGE = Path(derivations.documents.__file__).parent
-MAKER = "judge/algebra/proving.py"
+MAKER = "proving.py"
 EVIDENCE = {"StepEvidence", "Evidence", "prove_equal", "judge"}
 
 

@@ -12,7 +12,8 @@ from derivations.symbols import scalar
 __all__ = ["low_rank_forms"]
 
 LAYER, MERGED = "low_rank_adaptation.definition", "low_rank_adaptation.merges"
-ONE = ("the factor in front of the product is 1",)
+RANK = "the product goes through the rank: A has as many columns as B has rows"
+ONE = (RANK, "the factor in front of the product is 1")
 
 
 @cache
@@ -22,11 +23,11 @@ def low_rank_forms() -> tuple[Form, ...]:
     scale = next(iter(adapted.atoms(Scaled))).args[0]
     change, changed = A @ B, X @ A @ B
     return (
-        Form(MERGED, adapted),
-        Form(LAYER, layer, rows=("X",)),
-        Form(LAYER, X @ W + scale * changed, rows=("X",)),
-        Form(MERGED, W + letter * change),
-        Form(LAYER, X @ W + letter * changed, rows=("X",)),
+        Form(MERGED, adapted, assumed=(RANK,)),
+        Form(LAYER, layer, rows=("X",), assumed=(RANK,)),
+        Form(LAYER, X @ W + scale * changed, rows=("X",), assumed=(RANK,)),
+        Form(MERGED, W + letter * change, assumed=(RANK,)),
+        Form(LAYER, X @ W + letter * changed, rows=("X",), assumed=(RANK,)),
         Form(MERGED, W + change, assumed=ONE),
         Form(LAYER, X @ W + changed, rows=("X",), assumed=ONE),
     )

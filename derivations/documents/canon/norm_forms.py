@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Literal
 
-from sympy import Expr, Function, Indexed, Integer, sqrt
+from sympy import Expr, Indexed, Integer, sqrt
 
 from derivations.documents.canon.forms import Form, right, scalar_form
 from derivations.language.arrays.expression import Array, array
@@ -22,7 +22,6 @@ __all__ = [
     "position_forms",
     "rms_norm_forms",
     "root_mean_square_forms",
-    "rotary_forms",
     "variance_along_forms",
     "variance_forms",
 ]
@@ -149,19 +148,3 @@ def position_forms() -> tuple[Form, ...]:
         Form(name, right(name, 0), scalars=True, title="sine"),
         Form(name, right(name, 1), scalars=True, title="cosine"),
     )
-
-
-@cache
-def rotary_forms() -> tuple[Form, ...]:
-    """A pair of entries turned by an angle."""
-    angle, first, second = scalar("theta"), scalar("x_1"), scalar("x_2")
-    forms = []
-    for claim in (0, 1):
-        value = right("positional_encoding.rotary_definition", claim)
-        turn = next(function.args[0] for function in value.atoms(Function) if function.func.__name__ == "sin")
-        entries = sorted(value.atoms(Indexed), key=lambda e: str(e.indices[1]))
-        parts = {entries[0]: first, entries[1]: second}
-        forms.append(
-            Form("positional_encoding.rotary_definition", value.xreplace(parts).subs(turn, angle), scalars=True)
-        )
-    return tuple(forms)

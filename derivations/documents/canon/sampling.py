@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
+from derivations.documents.canon import rounded
 from derivations.documents.canon.scalar_sampling import NoNumber, drawn, scalar_number, size_number
 from derivations.language.arrays.arrangements import Concatenate, Tabulated
 from derivations.language.arrays.expression import (
@@ -84,7 +85,7 @@ def _product(node: Any, shape: tuple[int, ...], bound: Mapping[Any, float]) -> l
     inner = left[-1]
     rows, columns = math.prod(left[:-1]), math.prod(right[1:])
     return [
-        sum(a[row * inner + p] * b[p * columns + column] for p in range(inner))
+        math.fsum(a[row * inner + p] * b[p * columns + column] for p in range(inner))
         for row in range(rows)
         for column in range(columns)
     ]
@@ -137,8 +138,8 @@ def _softmax(node: Any, shape: tuple[int, ...], bound: Mapping[Any, float]) -> l
         raise NoNumber("a mask")
     found = []
     for row in _in_rows(node, bound):
-        powers = [math.exp(x) for x in row]
-        found += [x / sum(powers) for x in powers]
+        powers = [rounded.exp(x) for x in row]
+        found += [x / math.fsum(powers) for x in powers]
     return found
 
 
@@ -162,7 +163,9 @@ _ARRAYS: dict[type[Array], Callable[[Any, tuple[int, ...], Mapping[Any, float]],
     Variable: _variable, Member: _member, Product: _product, Plus: _plus, Scaled: _scaled, Transpose: _transpose,
     RowBroadcast: _rows, ColumnBroadcast: _columns, Elementwise: _elementwise, Hadamard: _hadamard,
     RowSoftmax: _softmax, Tabulated: _tabulated, Concatenate: _concatenated,
-    RowSum: lambda node, shape, bound: [sum(row) for row in _in_rows(node, bound)],
-    RowMean: lambda node, shape, bound: [sum(row) / len(row) for row in _in_rows(node, bound)],
-    RowLogSumExp: lambda node, shape, bound: [math.log(sum(map(math.exp, row))) for row in _in_rows(node, bound)],
+    RowSum: lambda node, shape, bound: [math.fsum(row) for row in _in_rows(node, bound)],
+    RowMean: lambda node, shape, bound: [math.fsum(row) / len(row) for row in _in_rows(node, bound)],
+    RowLogSumExp: lambda node, shape, bound: [
+        rounded.log(math.fsum(map(rounded.exp, row))) for row in _in_rows(node, bound)
+    ],
 }  # fmt: skip

@@ -34,6 +34,7 @@ from sympy import (
 )
 from sympy.core.function import AppliedUndef
 
+from derivations.documents.canon import rounded
 from derivations.language.arrays.shapes import total
 
 __all__ = [
@@ -100,17 +101,21 @@ def _sum(node: Any, bound: Mapping[Any, float]) -> float:
     low, high = int(scalar_number(first, bound)), int(scalar_number(last, bound))
     if high - low > 200:
         raise NoNumber("a long sum")
-    return sum(scalar_number(node.function, {**bound, place: at}) for at in range(low, high + 1))
+    return math.fsum(scalar_number(node.function, {**bound, place: at}) for at in range(low, high + 1))
 
 
 def power_of(base: float, exponent: float) -> float:
     """Return a power; a root of a negative number is that of its size, for numbers are a filter and no proof."""
-    return abs(base) ** exponent if base < 0 and exponent != int(exponent) else base**exponent
+    if base == 0 and exponent < 0:
+        raise ZeroDivisionError("a power of 0")
+    if exponent == int(exponent) and abs(exponent) < 100:
+        return float(base) ** int(exponent) if abs(exponent) <= 2 else rounded.power(base, exponent)
+    return rounded.power(abs(base) if base < 0 else base, exponent)
 
 
 def drawn_unknown(value: float) -> float:
     """Return what a function gives of which nothing is known: one that is neither even nor linear."""
-    return math.sin(1.3 * value + 0.4)
+    return rounded.sin(1.3 * value + 0.4)
 
 
 # --- what formulas of entries need ---
@@ -127,16 +132,16 @@ def drawn_entry(name: str, places: Sequence[int]) -> float:
 
 
 FUNCTIONS: tuple[tuple[Any, Callable[[Sequence[float]], float]], ...] = (
-    (Add, sum),
+    (Add, math.fsum),
     (Mul, math.prod),
-    (exp, lambda parts: math.exp(parts[0])),
+    (exp, lambda parts: rounded.exp(parts[0])),
     (Pow, lambda parts: power_of(parts[0], parts[1])),
     (KroneckerDelta, lambda parts: float(len(set(parts)) == 1)),
-    (log, lambda parts: math.log(abs(parts[0]))),
-    (sin, lambda parts: math.sin(parts[0])),
-    (cos, lambda parts: math.cos(parts[0])),
-    (tanh, lambda parts: math.tanh(parts[0])),
-    (erf, lambda parts: math.erf(parts[0])),
+    (log, lambda parts: rounded.log(abs(parts[0]))),
+    (sin, lambda parts: rounded.sin(parts[0])),
+    (cos, lambda parts: rounded.cos(parts[0])),
+    (tanh, lambda parts: rounded.tanh(parts[0])),
+    (erf, lambda parts: rounded.erf(parts[0])),
     (Max, max),
     (Min, min),
     (type(pi), lambda parts: math.pi),

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from derivations.documents.conditions import is_condition
 from derivations.documents.formulas import formula_text
-from derivations.documents.judge.algebra.conditions import is_condition
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Aggregate, Derivative, Fence, Node, Product, Transpose

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from derivations.documents.conditions import is_condition
 from derivations.documents.decide.identities import decided, verdict_of
 from derivations.documents.elaborate import NotElaborated, elaborated
 from derivations.documents.elaborate.expanding import definition_of, expanded_to, letters_in
 from derivations.documents.elaborate.letters import letters_of
-from derivations.documents.judge.algebra.conditions import is_condition
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Derivative, Name, Node, Sum, rebuilt

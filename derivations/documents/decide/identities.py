@@ -12,17 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sympy import Indexed, Sum
+from sympy import Add, Expr, Indexed, Pow, Sum, expand, log, preorder_traversal
 
 from derivations.documents.budget import spend
+from derivations.documents.conditions import SPECIAL, is_condition
 from derivations.documents.elaborate import Elaborated, NotElaborated, elaborated
 from derivations.documents.elaborate.expanding import expanded, letters_in
-from derivations.documents.judge.algebra.conditions import SPECIAL, is_condition
-from derivations.documents.judge.algebra.proving import proved, weighed
 from derivations.documents.nearest.mending import mended
+from derivations.documents.proving import are_equal, proved, provisos, weighed
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Name, Node, Power, Product
+from derivations.documents.syntax import Call, Name, Node, Number, Power, Product, Quotient, Root
 from derivations.documents.verdicts import Finding
 
 __all__ = ["Decided", "check_identities", "decided", "verdict_of"]
@@ -41,7 +41,9 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
     own = statement.chain.sides[1:]
     if _is_named(left) or _is_named(right):
         return
-    if letters_in(left) != letters_in(right):
+    same = letters_in(left) == letters_in(right)
+    cancel = letters_in(left) > letters_in(right) and not letters_in(right)
+    if not same and not cancel:
         sides = expanded((left, right), scope, apart=own)
     if sides is None or not letters_in(sides[0]):
         return
@@ -53,21 +55,91 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
     if not all(typing.complete for typing in typings):
         return
     found = [decided(typing) for typing in typings]
-    if not by and len(typings) == 1 and found[0].level == "proved":
-        left, right = typings[0].sides[:2]
-        certain = proved(
-            left, right, typings[0].stated(), CHECK, "both sides are equal for all values of their letters"
-        )
-        if certain is not None:
-            yield certain
+    if not by and all(each.level == "proved" for each in found):
+        if _partial(left) + _partial(right) <= sum(map(_partial_in, typings[0].sides[:2])):
+            yield from _certain(typings[0])
+        else:  # something that may not be defined was cancelled
+            where: tuple[str, ...] = ("both sides are defined",)
+            yield Finding("conditional", CHECK, "both sides are equal wherever both are defined", assumptions=where)
+    elif not by and not _has_a_value(left, scope) and (where := _defined_where(typings)):
+        yield Finding("conditional", CHECK, "both sides are equal wherever both are defined", assumptions=where)
+    elif cancel:
+        return  # it may be solved for its letters
     elif statement.chain.condition is not None or SPECIAL.search(scope.words(statement)):
         return  # the equation may hold of what is meant
-    elif not by and link == 0:
-        return  # it may be a condition
-    elif not by and is_refuted(found) and not typings[0].sides[0].has(Indexed, Sum):
+    elif not by and link and is_refuted(found) and not typings[0].sides[0].has(Indexed, Sum):
         yield Finding("wrong", CHECK, f"the sides differ: {found[0].reason}")
-    else:
+    elif not by and is_refuted(found) and (missing := _missing_terms(typings)):
+        yield Finding(
+            "wrong", CHECK, f"the left side has more terms: {missing} is missing on the right; {found[0].reason}"
+        )
+    else:  # the first link may be a condition: it needs a second witness
         yield from verdict_of(found, sides, typings, scope, CHECK, "algebra", f"the other side{by}")
+
+
+def _certain(typing: Elaborated) -> Iterator[Finding]:
+    """Yield that the judge proves an equation of the document as it stands."""
+    reason = "both sides are equal for all values of their letters"
+    left, right = typing.sides[:2]
+    certain = proved(left, right, typing.stated(), CHECK, reason)
+    if certain is not None:
+        yield certain
+
+
+def _missing_terms(typings: Sequence[Elaborated]) -> str:
+    """Return the terms of a power of a sum that are missing on the other side: a^2 + b^2 beside (a + b)^2.
+
+    Such an equation is no condition: what stands on the right was expanded from the left, and lost its mixed terms.
+    """
+    left, right = typings[0].sides[:2]
+    if not (isinstance(left, Pow) and left.exp.is_Integer and left.exp > 1 and isinstance(left.base, Add)):
+        return ""
+    stated = set(Add.make_args(right))
+    if stated != {Pow(each, left.exp) for each in Add.make_args(left.base)}:
+        return ""
+    return str(Add(*(term for term in Add.make_args(expand(left)) if term not in stated)))
+
+
+def _has_a_value(side: Node, scope: Scope) -> bool:
+    """Say whether the section sets a letter to a number, at which a side need not be defined."""
+    names = (part for part in side.walk() if isinstance(part, Name))
+    return any(scope.value(name) is not None or scope.numbers_in_reach(name.key) for name in names)
+
+
+def _partial(side: Node) -> int:
+    """Count what is not defined everywhere in a side as it is written: divisions, roots and logarithms of letters."""
+    return sum(
+        1
+        for part in side.walk()
+        if (isinstance(part, Quotient) and letters_in(part.denominator))
+        or (isinstance(part, Power) and letters_in(part.base) - {"e"} and not _is_natural(part.exponent))
+        or (isinstance(part, Root) and letters_in(part.radicand))
+        or (isinstance(part, Call) and part.function.base in ("log", "ln"))
+    )
+
+
+def _is_natural(exponent: Node) -> bool:
+    return isinstance(exponent, Number) and exponent.value >= 1 and exponent.value.denominator == 1
+
+
+def _partial_in(expression: Expr) -> int:
+    """Count the same in an expression."""
+    return sum(
+        1
+        for part in preorder_traversal(expression)
+        if isinstance(part, log) or (isinstance(part, Pow) and not (part.exp.is_Integer and part.exp.is_positive))
+    )
+
+
+def _defined_where(typings: Sequence[Elaborated]) -> tuple[str, ...]:
+    """Return what makes both sides defined, and equal, where all letters are numbers; nothing where it does not."""
+    for typing in typings:
+        if not any(kind for _, kind in typing.kinds):
+            left, right = typing.sides[:2]
+            open_ = provisos(left, right)
+            if open_ and are_equal(left, right, typing.stated(assuming=open_)):
+                return tuple(each.text for each in open_)
+    return ()
 
 
 class Decided(NamedTuple):

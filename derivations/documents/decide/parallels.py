@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from derivations.documents.budget import spend
-from derivations.documents.judge.algebra.conditions import is_condition
+from derivations.documents.conditions import is_condition
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Fence, Name, Node, Product, Transpose, Words, rebuilt

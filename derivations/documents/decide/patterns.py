@@ -16,8 +16,8 @@ from typing import Any
 from derivations.documents.budget import spend
 from derivations.documents.canon.letter_slips import orders, signs, transposes
 from derivations.documents.canon.places import places
+from derivations.documents.conditions import is_condition
 from derivations.documents.formulas import formula_text
-from derivations.documents.judge.algebra.conditions import is_condition
 from derivations.documents.scope import Scope
 from derivations.documents.scope.declared import Declared
 from derivations.documents.statements import Statement

@@ -15,7 +15,7 @@ values          the meaning of each kind of part: its type and its entries
 typings         the search for typings
 """
 
-from derivations.documents.elaborate.typings import Elaborated, elaborated
+from derivations.documents.elaborate.typings import Elaborated, Misfit, elaborated
 from derivations.documents.elaborate.values import NotElaborated
 
-__all__ = ["Elaborated", "NotElaborated", "elaborated"]
+__all__ = ["Elaborated", "Misfit", "NotElaborated", "elaborated"]

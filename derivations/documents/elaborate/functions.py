@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from sympy import Abs, Expr, Heaviside, cos, erf, exp, log, sin, sqrt, tan, tanh
+from sympy import Abs, Expr, Function, Heaviside, cos, erf, exp, log, sin, sqrt, tan, tanh
 
 from derivations.activations.sigmoid import sigmoid, silu, softplus
 from derivations.language.arrays.functions import relu
@@ -36,5 +36,8 @@ BY_ENTRY: Mapping[str, Callable[[Expr], Expr]] = {
     "swish": silu.formula,
     "softplus": softplus.formula,
     "step": Heaviside,
+    "activation": Function("activation", real=True),  # any function by entry
+    "act": Function("activation", real=True),
+    "nonlinearity": Function("activation", real=True),
 }
 SOFTMAX = frozenset({"softmax"})

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sympy import Expr
+
 from derivations.documents.elaborate.letters import Letter, Letters
 from derivations.documents.scope import Scope
 from derivations.documents.syntax import Name
 
-__all__ = ["declared_sizes", "kinds_of"]
+__all__ = ["declared_shape", "declared_sizes", "kinds_of"]
 
 VECTORS = frozenset({"vec", "overrightarrow"})
 _GREEK_SIZES = frozenset({"epsilon", "eta", "tau", "lambda", "pi"})
@@ -59,9 +61,14 @@ def _kinds_of(letter: Letter, scope: Scope) -> Sequence[int]:
 
 def declared_sizes(letter: Letter, scope: Scope) -> int | None:
     """Return the number of axes that the section declares for a letter."""
+    sizes = declared_shape(letter, scope)
+    return None if sizes is None else max(len(sizes) - letter.places, 0)
+
+
+def declared_shape(letter: Letter, scope: Scope) -> tuple[Expr | None, ...] | None:
+    """Return the sizes that the section declares for a letter; axes before the last two are batches."""
     for candidate in scope.shape_candidates(letter.name):
         sizes = candidate.declaration.sizes
         if sizes is not None and not candidate.far:
-            left = len(sizes) - letter.places
-            return max(left, 0) if letter.places else len(sizes)
+            return sizes if letter.places else sizes[-2:]
     return None

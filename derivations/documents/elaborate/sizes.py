@@ -6,6 +6,7 @@ Raises       Clash where two sizes cannot be one: an axis of one entry is none o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -37,6 +38,7 @@ class Sizes:
 
     numbers: count[int] = field(default_factory=lambda: count(1))
     names: dict[int, Expr] = field(default_factory=dict)
+    differ: Callable[[Expr, Expr], bool] | None = None  # whether two known sizes are surely two
 
     def root(self, of: Size) -> Size:
         """Return the size that stands for all that were unified with one."""
@@ -56,7 +58,7 @@ class Sizes:
         if first.known is None:
             first, second = second, first
         if second.known is not None:
-            if first.known != second.known:
+            if first.known != second.known and (self.differ is None or self.differ(first.known, second.known)):
                 raise Clash(f"{first.known} and {second.known}")
             return
         if first.known == 1:

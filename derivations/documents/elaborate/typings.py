@@ -7,31 +7,36 @@ Result       `elaborated(sides, scope)` are at most `MOST` of them, the likelies
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 
 from sympy import Expr, Symbol
 
+from derivations.documents.budget import spend
 from derivations.documents.elaborate.functions import SOFTMAX
-from derivations.documents.elaborate.kinds import kinds_of
+from derivations.documents.elaborate.kinds import declared_shape, kinds_of
 from derivations.documents.elaborate.letters import Letter, Letters, letters_of
 from derivations.documents.elaborate.sizes import Clash
 from derivations.documents.elaborate.values import ZERO, Convention, NotElaborated, Reader, Value
 from derivations.documents.scope import Scope
-from derivations.documents.syntax import Aggregate, Call, Name, Node, Number
+from derivations.documents.syntax import Aggregate, Call, Name, Node, Number, Product, Sum, Transpose
 from derivations.language.arrays.shapes import ShapeError
-from derivations.language.results.derivation import Derivation, claim, derivation, step
+from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, step
 from derivations.symbols import index
 
-__all__ = ["Elaborated", "elaborated"]
+__all__ = ["Elaborated", "Misfit", "elaborated"]
 
 GRADIENT = re.compile("^(bold )?grad ")  # before the letter that a gradient is taken by
 MOST = 6
 TRIES = 80
-MOST_COMBINED = 3_000  # choices of kinds that are put in order
+MOST_COMBINED = 500  # choices of kinds that are put in order
 ROW, COLUMN = index("row"), index("column")
+
+
+class Misfit(NotElaborated):
+    """Sizes that the section declares, and that fit under no typing."""
 
 
 @dataclass(frozen=True)
@@ -48,36 +53,52 @@ class Elaborated:
     upright: bool
     complete: bool = True  # no other typing fits, as far as its operations are not understood
 
-    def stated(self, rule: str = "algebra") -> Derivation:
-        """Return the statement that the first two sides are equal, by a rule."""
+    def stated(self, rule: str = "algebra", assuming: Sequence[Assumption] = ()) -> Derivation:
+        """Return the statement that the first two sides are equal, by a rule, under assumptions."""
         left, right = self.sides[:2]
-        return derivation("a formula of a document", claim(left, step(rule, right)), ranges=self.ranges)
+        return derivation(
+            "a formula of a document", claim(left, step(rule, right)), ranges=self.ranges, assuming=assuming
+        )
 
 
-def elaborated(sides: Sequence[Node], scope: Scope, around: Sequence[Node] = ()) -> list[Elaborated]:
-    """Return the typings of sides that are said to be equal; NotElaborated where there is none.
+def elaborated(
+    sides: Sequence[Node], scope: Scope, around: Sequence[Node] = (), *, sized: bool = False
+) -> list[Elaborated]:
+    """Return the typings of sides that are said to be equal; NotElaborated where there is none, Misfit for sizes.
 
-    The sides `around` them tell which subscripts are indices.
+    The sides `around` them tell which subscripts are indices; with `sized`, axes have the sizes that the section
+    declares.
     """
     letters = letters_of((*sides, *around))
     counts = _counts(sides, scope)
     found = _letters(sides, letters, counts)
     base = _base(sides)
-    choices = [[(rank, kind) for rank, kind in enumerate(kinds_of(letter, letters, scope))] for letter in found]
+    choices = [
+        [
+            (rank * (1 + letter.name.base[:1].isupper()), kind)
+            for rank, kind in enumerate(kinds_of(letter, letters, scope))
+        ]
+        for letter in found
+    ]
     if not all(choices):
         raise NotElaborated(sides[0], "an array of more than two axes")
-    typings = _ordered(choices)
+    beside = _beside(sides, letters)
+    typings = _ordered(choices, lambda kinds: _unlikely(dict(zip(found, kinds, strict=True)), beside))
     conventions: tuple[Convention, ...] = ("rows", "columns") if scope.convention == "rows" else ("columns", "rows")
     softmax = (False, True) if any(_is_softmax(part) for side in sides for part in side.walk()) else (False,)
     results: dict[object, Elaborated] = {}
     failure: Exception | None = None
     complete = True
+    declared = _declared(found, scope) if sized else {}
     for typing in typings:
         kinds = {letter: kind for letter, (_, kind) in zip(found, typing, strict=True)}
         if not _agree(kinds):
             continue
         for convention, upright in product(conventions, softmax):
             reader = Reader(letters, kinds, convention, base, counts, upright)
+            if sized:
+                reader.declared = declared
+                reader.sizes.differ = lambda one, other: scope.compare(one, other).relation == "different"
             try:
                 result = _read(sides, reader)
             except (Clash, NotElaborated, ShapeError) as error:
@@ -87,9 +108,22 @@ def elaborated(sides: Sequence[Node], scope: Scope, around: Sequence[Node] = ())
             results.setdefault(result.sides, result)
             if len(results) >= MOST:
                 break
+    if not results and complete and sized:
+        raise Misfit(sides[0], str(failure))
     if not results:
         raise failure if isinstance(failure, NotElaborated) else NotElaborated(sides[0], f"no typing fits: {failure}")
     return [replace(each, complete=complete) for each in results.values()]
+
+
+def _declared(letters: Sequence[Letter], scope: Scope) -> dict[tuple[Letter, int], Expr]:
+    """Return the sizes of axes that the section declares, of letters without a place."""
+    return {
+        (letter, axis): along
+        for letter in letters
+        if not letter.places
+        for axis, along in enumerate(declared_shape(letter, scope) or ())
+        if along is not None
+    }
 
 
 def _agree(kinds: Mapping[Letter, int]) -> bool:
@@ -102,12 +136,65 @@ def _is_softmax(part: Node) -> bool:
     return isinstance(part, Call) and part.function.base.lower() in SOFTMAX
 
 
-def _ordered(choices: list[list[tuple[int, int]]]) -> list[tuple[tuple[int, int], ...]]:
+def _unlikely(kinds: Mapping[Letter, int], beside: Sequence[tuple[Letter, Letter]]) -> int:
+    """Return how much speaks against kinds: a number that meets matrices, and x that is no vector beside its x_i."""
+    alone = sum(1 for each in beside if 0 in (pair := {kinds.get(letter, 0) for letter in each}) and len(pair) > 1)
+    whole = {letter.key: kind for letter, kind in kinds.items() if not letter.places}
+    entries = ((whole.get(letter.key), kind + letter.places) for letter, kind in kinds.items() if letter.places)
+    return 2 * alone + 3 * sum(1 for one, other in entries if one not in (None, other))
+
+
+def _beside(sides: Sequence[Node], letters: Letters) -> list[tuple[Letter, Letter]]:
+    """Return the letters that are multiplied, or added, side by side: one small, one capital, or a transpose."""
+    found: dict[tuple[Letter, Letter], None] = {}
+    for part in (part for side in sides for part in side.walk()):
+        if isinstance(part, Product | Sum):
+            parts = part.factors if isinstance(part, Product) else part.terms
+            for left, right in pairwise(parts):
+                one, other = _last(left), _first(right)
+                if one is None or other is None or not any(map(_is_small, (one, other))):
+                    continue
+                turned = isinstance(left, Transpose) or isinstance(right, Transpose)
+                if turned or not (_is_small(one) and _is_small(other)):
+                    found[letters.split(one)[0], letters.split(other)[0]] = None
+    return list(found)
+
+
+def _is_small(name: Name) -> bool:
+    return len(name.base) == 1 and name.base.islower() and name.font != "Greek"
+
+
+def _first(node: Node) -> Name | None:
+    return _end(node, 0)
+
+
+def _last(node: Node) -> Name | None:
+    return _end(node, -1)
+
+
+def _end(node: Node, at: int) -> Name | None:
+    """Return the letter at one end of a product."""
+    match node:
+        case Name():
+            return node
+        case Product(factors=factors):
+            return _end(factors[at], at)
+        case Transpose(operand=inner):
+            return _end(inner, at)
+    return None
+
+
+def _ordered(
+    choices: list[list[tuple[int, int]]], unlikely: Callable[[tuple[int, ...]], int]
+) -> list[tuple[tuple[int, int], ...]]:
     """Return the likeliest choices of kinds, the likeliest first."""
     while prod(map(len, choices)) > MOST_COMBINED:
         longest = max(range(len(choices)), key=lambda at: len(choices[at]))
         choices = [each[:-1] if at == longest else each for at, each in enumerate(choices)]
-    found = sorted(product(*choices), key=lambda each: sum(rank for rank, _ in each))
+    spend(prod(map(len, choices)) // 4)
+    found = sorted(
+        product(*choices), key=lambda each: sum(rank for rank, _ in each) + unlikely(tuple(kind for _, kind in each))
+    )
     numbers = tuple(next((each for each in of if each[1] == 0), None) for of in choices)
     likeliest = found[:TRIES]
     if None not in numbers and numbers not in likeliest:  # all letters may be numbers

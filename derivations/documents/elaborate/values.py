@@ -101,6 +101,7 @@ class Reader:
     upright: bool = False  # softmax of a matrix is taken down its columns
     sizes: Sizes = field(default_factory=Sizes)
     axes: dict[tuple[Letter, int], Size] = field(default_factory=dict)
+    declared: Mapping[tuple[Letter, int], Expr] = field(default_factory=dict)  # sizes that the section gives
     bound: dict[str, Bound] = field(default_factory=dict)
     free: dict[str, Bound] = field(default_factory=dict)
     fresh: int = 0
@@ -229,7 +230,7 @@ class Reader:
     def axis(self, letter: Letter, at: int) -> Size:
         """Return the size of an axis of a letter."""
         if (letter, at) not in self.axes:
-            self.axes[letter, at] = Size()
+            self.axes[letter, at] = Size(self.declared.get((letter, at)))
         return self.axes[letter, at]
 
     def place(self, node: Node, axis: tuple[Letter, int]) -> Expr:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from derivations.documents.budget import spend
 from derivations.documents.canon.edits import edits_among
 from derivations.documents.canon.equations import Equation
+from derivations.documents.conditions import is_condition
 from derivations.documents.elaborate import Elaborated, NotElaborated, elaborated
 from derivations.documents.elaborate.typings import again
 from derivations.documents.formulas import formula_text
-from derivations.documents.judge.algebra.conditions import is_condition
 from derivations.documents.judge.canonical.recognition import is_about, words_of
 from derivations.documents.judge.canonical.spellings import left_spelling
 from derivations.documents.nearest.known import Known, is_of_a_known_size, known_as
@@ -114,7 +114,10 @@ def _bounds(node: Node) -> list[tuple[Node | None, Node | None]]:
 
 
 def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tuple[Node, str, Known]]:
+    tempered = any(isinstance(part, Name) and part.base in ("tau", "τ", "T") for part in right.walk())
     for new, slip in edits_among(right, (right,)):
+        if tempered and slip == "the root is missing":
+            continue  # a temperature may be the root itself
         if FREE.match(slip) or _renames(right, new, slip, typings[0].counts):
             continue
         spend(20)

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 from sympy import Abs, Basic, Expr, Indexed, Integer, KroneckerDelta, Rational, Sum, Symbol, tan
 
 from derivations.documents.budget import spend
+from derivations.documents.canon import rounded
 from derivations.documents.canon.scalar_sampling import FUNCTIONS, NoNumber
 
 __all__ = ["Fingerprint", "Plain", "fingerprint", "plain", "profile", "responses"]
@@ -157,8 +158,8 @@ def _rounded(value: float) -> float:
 
 def _drawn(places: Sequence[int], changed: bool) -> float:
     """Return an entry that depends on its places, and not on the letter."""
-    at = sum((place + 1) * weight for place, weight in zip(places, (0.37, 0.83, 1.29, 1.91), strict=False))
-    return math.sin(3.1 * at + (0.9 if changed else 0.2)) + (0.11 if changed else 0.05)
+    at = math.fsum((place + 1) * weight for place, weight in zip(places, (0.37, 0.83, 1.29, 1.91), strict=False))
+    return rounded.sin(3.1 * at + (0.9 if changed else 0.2)) + (0.11 if changed else 0.05)
 
 
 @dataclass(frozen=True)
@@ -215,9 +216,9 @@ def _one_sum(inner: Evaluated, place: Any, low: Evaluated, high: Evaluated) -> E
         start, end = int(low(env)), int(high(env))
         if end - start > 12:
             raise NoNumber("a long sum")
-        return sum(inner({**env, place: at}) for at in range(start, end + 1))
+        return math.fsum(inner({**env, place: at}) for at in range(start, end + 1))
 
     return value
 
 
-_FUNCTIONS = (*FUNCTIONS, (tan, lambda parts: math.tan(parts[0])), (Abs, lambda parts: abs(parts[0])))
+_FUNCTIONS = (*FUNCTIONS, (tan, lambda parts: rounded.tan(parts[0])), (Abs, lambda parts: abs(parts[0])))

@@ -14,9 +14,9 @@ from typing import Any
 from sympy import Dummy, Expr, Indexed, Ne, Pow, Sum, Symbol
 
 from derivations.documents.budget import spend
-from derivations.documents.judge.algebra.proving import are_equal
 from derivations.documents.judge.canonical.matching import free_places, positive_under_logarithms
 from derivations.documents.nearest.fingerprint import Plain, responses
+from derivations.documents.proving import are_equal
 from derivations.language.results.derivation import Assumption, claim, derivation, step
 
 __all__ = ["UNNAMED", "is_proved_same"]

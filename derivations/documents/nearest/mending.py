@@ -16,7 +16,7 @@ from derivations.documents.canon.edits import edits_among
 from derivations.documents.canon.scalar_sampling import NoNumber, scalar_number
 from derivations.documents.elaborate import Elaborated, NotElaborated
 from derivations.documents.elaborate.typings import again
-from derivations.documents.judge.algebra.proving import are_equal
+from derivations.documents.proving import are_equal, provisos
 from derivations.documents.scope import Scope
 from derivations.documents.syntax import Node
 
@@ -36,7 +36,9 @@ def mended(
             except NotElaborated:
                 continue
             left, right = found.sides
-            if (rule != "algebra" or _may_be_equal(left, right)) and are_equal(left, right, found.stated(rule), rule):
+            if (rule != "algebra" or _may_be_equal(left, right)) and are_equal(
+                left, right, found.stated(rule, provisos(left, right)), rule
+            ):
                 return at, new, slip
     return None
 

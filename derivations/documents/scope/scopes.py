@@ -18,7 +18,6 @@ from derivations.documents.scope.comparing import Comparison, compare_sizes
 from derivations.documents.scope.conventions import Convention
 from derivations.documents.scope.declared import Declared
 from derivations.documents.scope.filing import family_of, stands_for
-from derivations.documents.scope.letters import is_weight
 from derivations.documents.scope.lexicon import spelled_meaning
 from derivations.documents.scope.pieces import Mention
 from derivations.documents.scope.reach import Candidate, Reach
@@ -33,7 +32,6 @@ _MOST_NAMES = 8
 _FARTHEST_BEHIND = 3  # blocks between a letter and a definition behind it
 
 _LONGEST_EXPLANATION = 8  # blocks of a "where ..." with its list
-_MOST_BLOCKS = 40  # of a section before a statement
 
 
 @dataclass
@@ -108,20 +106,6 @@ class Scope:
     def is_declared_shape(self, mention: Mention) -> bool:
         """Say whether something else in reach was declared to have the shape of a mention."""
         return any((mention.sizes, section) in self.document.sizes_declared for section in self.reach.sections)
-
-    def shapes_beside(self, statement: Statement) -> tuple[tuple[Expr, ...], ...]:
-        """Return the shapes of the matrices in the same row of a table as a statement, at most eight."""
-        if statement.block.kind != "row":  # a paragraph speaks of more than one thing
-            return ()
-        found: dict[tuple[Expr, ...], None] = {}
-        for other in self.document.in_block.get(self.document.blocks.get(id(statement.passage), -1), ())[:16]:
-            for side in other.chain.sides:
-                for name in (node for node in side.walk() if isinstance(node, Name)):
-                    for candidate in (*self.shape_candidates(name), *self.family_candidates(name))[:1]:
-                        sizes = tuple(size for size in candidate.declaration.sizes or () if size is not None)
-                        if len(sizes) == 2 and not candidate.far and is_weight(name):
-                            found[sizes] = None
-        return tuple(found)[:8]
 
     def shapes_before(self) -> tuple[tuple[Expr, ...], ...]:
         """Return the shapes written in this section before here, the latest first, at most eight."""
@@ -228,20 +212,11 @@ class Scope:
         spelled = spelled_meaning(name.key)
         return said[0] if said else frozenset({spelled} if spelled else ())
 
-    def said_beside(self, statement: Statement, name: Name) -> frozenset[str]:
-        """Return what the words beside a letter that stands alone call it."""
-        return self.document.said_at.get((name.key, statement.passage.place(0)), frozenset())
-
     def is_explained_behind(self, name: Name) -> bool:
         """Say whether the "where ..." right behind this block says what a letter is."""
         _, behind = self.document.meanings.nearest(name.key, self.section, self.block)
         explains = self.block + 1 in self.document.explaining
         return behind is not None and explains and behind[0] <= self.block + _LONGEST_EXPLANATION
-
-    def all_meanings(self, name: Name) -> frozenset[str]:
-        """Return all that the words in reach call a letter."""
-        said = self.reach.said(self.document.meanings, name.key)
-        return frozenset(meaning for each in said for meaning in each.meaning)
 
     @property
     def convention(self) -> Convention | None:
@@ -272,12 +247,3 @@ class Scope:
             parts.append(blocks[block - 2][-200:])
         parts += [self.document.headings.get(section, "")[:80] for section in self.reach.sections]
         return "\n".join(part for part in parts if part)[:600]
-
-    def section_words(self, statement: Statement) -> str:
-        """Return the prose of the section up to the block of a statement, its last blocks, and that block."""
-        document = self.document
-        block = document.blocks.get(id(statement.passage), 0)
-        before = range(max(block - _MOST_BLOCKS, 0), block + 1)
-        return "\n".join(
-            document.texts[each][:400] for each in before if document.sections.of_block[each] == self.section
-        )

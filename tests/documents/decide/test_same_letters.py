@@ -27,6 +27,12 @@ def test_some_of_them_are_proved():
     assert verdicts(r"$$s = (\mathbf{A} \mathbf{B})^T = \mathbf{B}^T \mathbf{A}^T$$") == ["proved"]
 
 
+def test_a_first_link_is_wrong_where_terms_are_missing_or_an_edit_makes_it_hold():
+    assert verdicts("$$(a + b)^2 = 4$$") == []  # a condition
+    assert verdicts("$$(a + b)^2 = a^2 + b^2$$") == ["wrong"]
+    assert verdicts(r"$$\log(a + b) = \log a + \log b$$") == ["wrong"]  # that of a product is
+
+
 @pytest.mark.parametrize(
     "formula",
     [
@@ -37,13 +43,11 @@ def test_some_of_them_are_proved():
 )
 def test_what_does_not_hold_is_wrong(formula):
     assert verdicts(f"$$s = {formula}$$") == ["wrong"]
-    assert verdicts(f"$${formula}$$") == []  # it may be a condition
 
 
 @pytest.mark.parametrize(
     "formula",
     [
-        r"\frac{x^2 - 4}{x - 2} = x + 2",  # not at x = 2
         r"\frac{n (n - 1)}{n - 1} = n",
         r"\operatorname{tr}(\mathbf{A} \mathbf{B}) = \operatorname{tr} \mathbf{A} \operatorname{tr} \mathbf{B}",
         r"AB = BA",  # right for numbers

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from derivations.documents.formulas import read_formula
 from derivations.documents.judge.shapes.consistency import check_consistency
 from derivations.documents.judge.shapes.shapes import check_shapes
-from derivations.documents.judge.shapes.size_maps import check_size_maps
 from derivations.documents.readers import read_text
 from derivations.documents.scope import Scopes, read_scopes, section_numbers
 from derivations.documents.statements import Statement
 from derivations.documents.verdicts import Finding, settled
 
-CHECKS = (check_shapes, check_size_maps, check_consistency)
+CHECKS = (check_shapes, check_consistency)
 
 
 def read(text: str, whole: bool = True) -> tuple[list[Statement], Scopes]:

@@ -17,9 +17,9 @@ from sympy import Basic, Expr, IndexedBase, Integer, Sum, Symbol, expand, sqrt
 
 from derivations.attention.dot_product import INDEPENDENT, UNCORRELATED, components, product
 from derivations.documents.judge.algebra.dot_products import with_sums
-from derivations.documents.judge.algebra.proving import are_equal, weighed
 from derivations.documents.judge.algebra.scalar_letters import in_one_alphabet
 from derivations.documents.judge.algebra.scalars import scalar
+from derivations.documents.proving import are_equal, weighed
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Name, Node

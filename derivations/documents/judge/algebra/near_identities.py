@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from derivations.documents.judge.algebra.conditions import is_condition
+from derivations.documents.conditions import is_condition
 from derivations.documents.judge.algebra.equation_edits import MOST_EDITS, tried
 from derivations.documents.judge.algebra.free_letters import (
     cancellable,
@@ -24,11 +24,11 @@ from derivations.documents.judge.algebra.free_letters import (
     may_be_means,
 )
 from derivations.documents.judge.algebra.normalisations import is_aggregate, is_exponential, is_normalisation
-from derivations.documents.judge.algebra.proving import are_equal
 from derivations.documents.judge.algebra.sampled import Sampler, tops_of
 from derivations.documents.judge.algebra.scalars import as_written, in_one_order, is_size, scalar
 from derivations.documents.judge.algebra.telling_apart import agree, differing, may_agree, same
 from derivations.documents.judge.numbers.letters import bare, put
+from derivations.documents.proving import are_equal
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Name, Node, Number, Power, Product, Quotient, Sum

@@ -1,4 +1,4 @@
-r"""What the judge of equality says of two scalars of a document: the only place where a finding becomes `proved`.
+r"""What the judge of equality says of two scalars of a document, and under which conditions.
 
 Definition   both sides are given to the judge as they stand (`literal_scalars`), with no other assumption than that
              letters are real numbers, and those that the document makes sizes whole numbers of at least 1
@@ -10,46 +10,22 @@ Result       `decided(sides, ...)` of an equation that holds by rules which igno
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sympy import Basic, Expr, Integer, Mul, Pow, Rational, exp, log
+from sympy import Expr, Integer, Mul, Pow, Rational, exp, log
 
 from derivations.documents.formulas import formula_text
 from derivations.documents.judge.algebra.literal_scalars import Condition, Kind, Literally, literal
 from derivations.documents.judge.algebra.readings import guessed
+from derivations.documents.proving import are_equal, proved
 from derivations.documents.scope import Scope
 from derivations.documents.syntax import Node
 from derivations.documents.verdicts import Finding
-from derivations.language.judge.proof import prove_equal
-from derivations.language.results.derivation import Derivation
 
-__all__ = ["Sides", "are_equal", "decided", "is_undefined", "proved", "provisos", "weighed"]
+__all__ = ["Sides", "decided", "is_undefined", "provisos"]
 
 CHECK = "chain"
 _SAID: Mapping[Kind, str] = {"nonzero": "is not 0", "positive": "is positive", "nonnegative": "is not negative"}
-
-
-# --- what the judge says of expressions ---
-
-
-def are_equal(first: Basic, second: Basic, source: Derivation | None = None, rule: str = "algebra") -> bool:
-    """Say whether the judge proves two expressions equal, which SymPy built: it may have cancelled in them before."""
-    return weighed(first, second, source, rule)[0] == "proved"
-
-
-def proved(first: Basic, second: Basic, source: Derivation, check: str, reason: str) -> Finding | None:
-    """Return that the judge proves an equation of two expressions in which nothing was cancelled."""
-    found = prove_equal(first, second, source)
-    return Finding(found, check, reason) if found.level == "proved" else None
-
-
-def weighed(first: Basic, second: Basic, source: Derivation | None = None, rule: str = "algebra") -> tuple[str, str]:
-    """Return the level that the judge gives to an equation of two such expressions, and its reason."""
-    found = prove_equal(first, second, source, rule)
-    return found.level, found.reason
-
-
-# --- what the judge says of a document ---
 
 
 @dataclass(frozen=True)
@@ -83,9 +59,9 @@ def decided(
     found = sides.literally(values)
     guesses = sides.guesses
     if found is not None and not guesses:
-        evidence = prove_equal(found.left, found.right)
-        if evidence.level == "proved":
-            return Finding(evidence, CHECK, reason, assumptions=assumptions)
+        certain = proved(found.left, found.right, None, CHECK, reason)
+        if certain is not None:
+            return replace(certain, assumptions=assumptions)
     if is_undefined(sides):
         return Finding("unknown", CHECK, "a side is not defined at the numbers that are given")
     assumptions = (*assumptions, *guesses, *provisos(sides))

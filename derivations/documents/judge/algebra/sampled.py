@@ -45,7 +45,6 @@ __all__ = [
     "Bound",
     "Sampler",
     "drawn",
-    "ends_of",
     "is_counted",
     "is_known_function",
     "reaching",
@@ -180,12 +179,6 @@ def tops_of(*sides: Node) -> frozenset[str]:
     """Return the letters that end sums: they are whole numbers."""
     ends = (part.upper for side in sides for part in side.walk() if isinstance(part, Aggregate))
     return frozenset(name.key for end in ends if end is not None for name in end.walk() if isinstance(name, Name))
-
-
-def ends_of(*sides: Node) -> tuple[Node | None, Node | None]:
-    """Return from where to where the sums of formulas go, if one of them says it."""
-    sums = (part for side in sides for part in side.walk() if isinstance(part, Aggregate) and part.upper)
-    return next(((part.lower, part.upper) for part in sums), (None, None))
 
 
 def reaching(node: Any, place: Name, lower: Node | None, upper: Node | None) -> Any:

@@ -15,8 +15,9 @@ from itertools import islice
 from sympy import Expr, Float, Indexed, IndexedBase, Integer, Rational, Sum, Symbol, expand, primerange
 
 from derivations.documents.judge.algebra.moments import shown
-from derivations.documents.judge.algebra.proving import Sides, are_equal, decided, weighed
+from derivations.documents.judge.algebra.proving import Sides, decided
 from derivations.documents.judge.algebra.scalars import is_size, symbol
+from derivations.documents.proving import are_equal, weighed
 from derivations.documents.scope import Scope
 from derivations.documents.syntax import Name, Node, Number
 from derivations.documents.verdicts import Finding

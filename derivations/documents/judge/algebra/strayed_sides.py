@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from derivations.documents.judge.algebra.conditions import is_condition
+from derivations.documents.conditions import is_condition
 from derivations.documents.judge.algebra.equation_edits import tried
 from derivations.documents.judge.algebra.free_letters import (
     free_letters,

@@ -16,11 +16,11 @@ from sympy import Basic, Expr, Gt, Indexed, Sum, Symbol, log
 from derivations.documents.canon.forms import Form, Value
 from derivations.documents.canon.sampling import Numbers, numbers
 from derivations.documents.canon.scalar_sampling import NoNumber
-from derivations.documents.judge.algebra.proving import are_equal
 from derivations.documents.judge.arrays.arrays import NotRead, Reader
 from derivations.documents.judge.arrays.entry_numbers import EntryNumbers, NotEntries
 from derivations.documents.judge.canonical.assigning import ROW, Assignment
 from derivations.documents.judge.canonical.entry_places import same_places
+from derivations.documents.proving import are_equal
 from derivations.documents.syntax import Node
 from derivations.language.arrays.expression import Array, Member
 from derivations.language.arrays.shapes import ShapeError, total

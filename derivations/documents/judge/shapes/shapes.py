@@ -10,6 +10,7 @@ Assumes      see `derivations.documents.scope.inference` for the readings, and `
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from derivations.documents.judge.shapes.declared_shapes import of_membership, of_mention
@@ -122,13 +123,13 @@ def _stands_side_by_side(node: Node, scope: Scope) -> bool:
 
 
 def _of_expression(statement: Statement, scope: Scope) -> Iterator[Finding]:
-    """Judge a formula that stands alone: nothing is said where it fits, but a product may be impossible."""
+    """Remark on a formula that stands alone: it claims nothing, but a product may be impossible."""
     side = statement.chain.sides[0]
     if statement.is_equivalent or _stands_side_by_side(side, scope):
         return
     code = statement.passage.syntax == "code"
     found = fit((side,), scope, code)
     if found.clashes:
-        yield misfit((side,), found, statement, scope, code)
+        yield replace(misfit((side,), found, statement, scope, code), said="unknown", repair=None)
     elif isinstance(side, Annotated) and found.shapes[0].complete:
         yield fitting(found, found.shapes[0])

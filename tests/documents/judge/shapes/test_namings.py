@@ -2,7 +2,6 @@
 
 import pytest
 
-from derivations.documents.judge.shapes.meanings import check_meanings
 from derivations.documents.judge.shapes.namings import check_namings
 from tests.documents.judge.findings import read
 
@@ -14,7 +13,7 @@ def said(text: str) -> list[str]:
         finding.verdict
         for statement in statements
         for link in statement.links or (None,)
-        for check in (check_namings, check_meanings)
+        for check in (check_namings,)
         for finding in check(statement, link, scopes.at(statement))
     ]
 

@@ -1,1 +1,0 @@
-"""Algebra of matrices: identities, and gradients of products."""

@@ -1,0 +1,46 @@
+"""What the judge of equality says of expressions: the only place where a finding becomes `proved`.
+
+Result       `weighed` is the level that the judge gives to an equation, with its reason; `are_equal` says whether it
+             proves it; `proved` is a finding with the judge's evidence, of sides in which nothing was cancelled
+"""
+
+from __future__ import annotations
+
+from sympy import Basic, Expr, Gt, Indexed, Ne, Pow, log
+
+from derivations.documents.verdicts import Finding
+from derivations.language.judge.proof import prove_equal
+from derivations.language.results.derivation import Assumption, Derivation
+
+__all__ = ["are_equal", "proved", "provisos", "weighed"]
+
+
+def are_equal(first: Basic, second: Basic, source: Derivation | None = None, rule: str = "algebra") -> bool:
+    """Say whether the judge proves two expressions equal, which SymPy built: it may have cancelled in them before."""
+    return weighed(first, second, source, rule)[0] == "proved"
+
+
+def proved(first: Basic, second: Basic, source: Derivation | None, check: str, reason: str) -> Finding | None:
+    """Return that the judge proves an equation of two expressions in which nothing was cancelled."""
+    found = prove_equal(first, second, source)
+    return Finding(found, check, reason) if found.level == "proved" else None
+
+
+def weighed(first: Basic, second: Basic, source: Derivation | None = None, rule: str = "algebra") -> tuple[str, str]:
+    """Return the level that the judge gives to an equation of two such expressions, and its reason."""
+    found = prove_equal(first, second, source, rule)
+    return found.level, found.reason
+
+
+def provisos(*expressions: Expr) -> list[Assumption]:
+    """Return what must hold of letters so that expressions are defined: no divisor is 0, logarithms and roots exist."""
+    found: dict[Basic, Assumption] = {}
+    for power in (part for each in expressions for part in each.atoms(Pow)):
+        if power.exp.is_negative and not power.base.has(Indexed) and not power.base.is_number:
+            found[Ne(power.base, 0)] = Assumption(Ne(power.base, 0), text=f"{power.base} is not 0")
+        elif power.exp.is_Rational and not power.exp.is_Integer and not power.base.has(Indexed):
+            found[Gt(power.base, 0)] = Assumption(Gt(power.base, 0), text=f"{power.base} is positive")
+    for part in (part for each in expressions for part in each.atoms(log)):
+        if not part.args[0].has(Indexed) and not part.args[0].is_number:
+            found[Gt(part.args[0], 0)] = Assumption(Gt(part.args[0], 0), text=f"{part.args[0]} is positive")
+    return [found[each] for each in sorted(found, key=str) if each not in (True, False)]
