@@ -70,7 +70,7 @@ def layer_called(name: str) -> Layer:
 
 
 def result_called(name: str) -> Derivation:
-    """Return the result of a user's module by that name; of a layer, also of the catalogue, that its gradient is right."""
+    """Return the result that a user's module calls by that name; of a layer, any one, that its gradient is right."""
     from derivations.catalogue import layer
     from derivations.language import prove_gradient
     from derivations.language.layers.layer import Layer

@@ -17,8 +17,8 @@ def found_by(words: str, rows: Sequence[Row]) -> list[Row]:
     """Return the rows in which every word of a search is found.
 
     A word is found where a word of the id, the title or an alias starts with it, or where it is a letter of the
-    formula, such as d_k. Raises `ValueError` if nothing is found, with the rows that have most of the words, or else with
-    near words.
+    formula, such as d_k. Raises `ValueError` if nothing is found, with the rows that have most of the words, or else
+    with near words.
     """
     sought = re.findall(r"[^\s-]+", words)
     found = [row for row in rows if sought and all(is_in(word, row) for word in sought)]

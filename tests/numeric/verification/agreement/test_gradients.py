@@ -231,9 +231,9 @@ def refused(name, wrong, batch=(2,), without=()):
 
 @pytest.mark.parametrize("name", ["softmax", "layer_norm", "feed_forward_gelu", "multi_head_attention_with_biases"])
 def test_a_wrong_sign_is_refused_in_every_array(name):
-    for array in gradient_names(subjects()[name][0]):
-        if array != "b_K":  # a bias of the keys moves all scores of a row alike: its gradient is 0
-            refused(name, lambda dx, _, array=array: {array: -dx[array]})
+    for letter in gradient_names(subjects()[name][0]):
+        if letter != "b_K":  # a bias of the keys moves all scores of a row alike: its gradient is 0
+            refused(name, lambda dx, _, letter=letter: {letter: -dx[letter]})
 
 
 def test_the_gradient_by_a_bias_of_the_keys_is_zero_and_no_other_is():
