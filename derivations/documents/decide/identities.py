@@ -2,7 +2,7 @@
 
 Definition   a link is an identity where neither side is a mere name or a function that the document defines, and both
              have the same letters. The first link of a chain may be a condition: it is wrong of nothing but the
-             document's own definitions
+             document's own definitions, or of arrays whose shapes it declares
 Result       proved where the judge proves it under every typing, holds where it needs the document's definitions; wrong
              where it is refuted under every typing, and an edit of it is proved unless it is one of numbers alone
 """
@@ -73,8 +73,14 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
         yield Finding(
             "wrong", CHECK, f"the left side has more terms: {missing} is missing on the right; {found[0].reason}"
         )
-    else:  # the first link may be a condition: it needs a second witness
+    elif by or link or _are_declared((left, right), scope):  # a first link of other letters may be a condition
         yield from verdict_of(found, sides, typings, scope, CHECK, "algebra", f"the other side{by}")
+
+
+def _are_declared(sides: Sequence[Node], scope: Scope) -> bool:
+    """Say whether the document gives the shape of every letter, so that an equation is one of all such arrays."""
+    names = [part for side in sides for part in side.walk() if isinstance(part, Name)]
+    return all(scope.shape_candidates(name) for name in names)
 
 
 def _certain(typing: Elaborated) -> Iterator[Finding]:

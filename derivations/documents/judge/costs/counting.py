@@ -22,7 +22,8 @@ from sympy import Expr, Symbol, expand
 from derivations.documents.formulas.building import product
 from derivations.documents.formulas.vocabulary import UNITS
 from derivations.documents.judge.algebra.scalars import scalar
-from derivations.documents.judge.costs.citations import CHANGES
+from derivations.documents.judge.costs.bytes_of_training import check_bytes
+from derivations.documents.judge.costs.citations import CHANGES, ascription
 from derivations.documents.judge.costs.count_agreement import (
     agreement,
     impossible,
@@ -32,11 +33,14 @@ from derivations.documents.judge.costs.count_agreement import (
 )
 from derivations.documents.judge.costs.count_words import Said, said_of
 from derivations.documents.judge.costs.more_than_whole import BESIDE, MORE, more_than_whole
+from derivations.documents.judge.costs.omitted_terms import check_omitted
 from derivations.documents.judge.costs.part_costs import Cost, costs
+from derivations.documents.judge.costs.published_counts import check_published
 from derivations.documents.judge.costs.set_widths import SetWidth, refuted_by_width, set_width
 from derivations.documents.judge.costs.several_networks import may_be_several
 from derivations.documents.judge.costs.size_letters import readings_of_letters
 from derivations.documents.judge.costs.subjects import PARTS, Part, parts_named, quantity_named, words_of
+from derivations.documents.judge.costs.training_compute import check_training
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Name, Node, Number, Product, Words
@@ -84,8 +88,14 @@ def check_counting(statement: Statement, link: int | None, scope: Scope) -> Iter
     if counted is None or not counted.free_symbols:
         return
     said = said_of(statement, left, scope, unit)
-    if counted.is_polynomial(*counted.free_symbols):
-        yield from _counted(right, left, counted, said, scope)
+    ascribed = ascription(statement, scope)
+    found = tuple(check_omitted(statement, counted, ascribed, scope))
+    found = found or tuple(check_training(left, counted, said, ascribed.near, scope))
+    found = found or tuple(check_bytes(left, counted, said))
+    if not found and counted.is_polynomial(*counted.free_symbols):
+        found = tuple(_counted(right, left, counted, said, scope))
+    meanings = {part.key: scope.meaning(part) for part in right.walk() if isinstance(part, Name)}
+    yield from found or check_published(counted, said, ascribed, meanings)
 
 
 def _without_unit(side: Node) -> tuple[Node, str]:

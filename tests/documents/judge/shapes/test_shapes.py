@@ -169,7 +169,8 @@ def test_what_stands_beside_an_equivalence_is_a_condition_and_no_product() -> No
 def test_blocks_of_one_shape_side_by_side_are_no_product() -> None:
     shapes = r"$A \in \mathbb{R}^{n \times c}$, $B \in \mathbb{R}^{n \times c}$, $C \in \mathbb{R}^{n \times c}$, "
     assert not [said for _, said, _ in findings(rf"{shapes} and \[A B C\]") if said == "A B C"]
-    assert verdict(rf"{shapes} and $$A B$$", "A B").verdict == "wrong"
+    assert verdict(rf"{shapes} and $$A B$$", "A B").verdict == "unknown"
+    assert verdict(rf"{shapes} and $$C = A B$$", "C = A B").verdict == "wrong"
 
 
 def test_a_label_is_no_use_of_a_letter() -> None:
