@@ -106,7 +106,7 @@ def value(node: Node, of: Mapping[str, Any]) -> Any:
         case Power(base=base, exponent=exponent):
             return value(base, of) ** value(exponent, of)
         case Root(radicand=radicand, degree=None):
-            return np.sqrt(value(radicand, of))
+            return np.emath.sqrt(value(radicand, of))
         case Root(radicand=radicand, degree=degree) if degree is not None:
             return value(radicand, of) ** (1 / value(degree, of))
         case Fence(bracket="(", inside=inside):

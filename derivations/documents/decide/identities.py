@@ -22,7 +22,7 @@ from derivations.documents.nearest.mending import mended
 from derivations.documents.proving import are_equal, proved, provisos, weighed
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Name, Node, Number, Power, Product, Quotient, Root
+from derivations.documents.syntax import Call, Name, Node, Number, Power, Product, Quotient, Root, Transpose
 from derivations.documents.verdicts import Finding
 
 __all__ = ["Decided", "check_identities", "decided", "verdict_of"]
@@ -55,7 +55,7 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
     if not all(typing.complete for typing in typings):
         return
     found = [decided(typing) for typing in typings]
-    if not by and all(each.level == "proved" for each in found):
+    if not by and len(found) == 1 and found[0].level == "proved":
         if _partial(left) + _partial(right) <= sum(map(_partial_in, typings[0].sides[:2])):
             yield from _certain(typings[0])
         else:  # something that may not be defined was cancelled
@@ -78,8 +78,11 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
 
 
 def _are_declared(sides: Sequence[Node], scope: Scope) -> bool:
-    """Say whether the document gives the shape of every letter, so that an equation is one of all such arrays."""
-    names = [part for side in sides for part in side.walk() if isinstance(part, Name)]
+    """Say whether every letter is an array, declared or transposed, so that an equation is one of all such arrays."""
+    parts = [part for side in sides for part in side.walk()]
+    turned = {id(each) for part in parts if isinstance(part, Transpose) for each in part.walk()}
+    arrays = {part.key for part in parts if isinstance(part, Name) and (id(part) in turned)}
+    names = [part for part in parts if isinstance(part, Name) and part.key not in arrays]
     return all(scope.shape_candidates(name) for name in names)
 
 

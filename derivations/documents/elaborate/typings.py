@@ -90,9 +90,10 @@ def elaborated(
     failure: Exception | None = None
     complete = True
     declared = _declared(found, scope) if sized else {}
+    arrays = _arrays(sides, letters)
     for typing in typings:
         kinds = {letter: kind for letter, (_, kind) in zip(found, typing, strict=True)}
-        if not _agree(kinds):
+        if not _agree(kinds) or not all(kinds.get(letter, 1) for letter in arrays):
             continue
         for convention, upright in product(conventions, softmax):
             reader = Reader(letters, kinds, convention, base, counts, upright)
@@ -124,6 +125,19 @@ def _declared(letters: Sequence[Letter], scope: Scope) -> dict[tuple[Letter, int
         for axis, along in enumerate(declared_shape(letter, scope) or ())
         if along is not None
     }
+
+
+def _arrays(sides: Sequence[Node], letters: Letters) -> set[Letter]:
+    """Return the letters that are no numbers: what is transposed, put on a diagonal, or multiplied entry by entry."""
+    found: list[Node] = []
+    for part in (part for side in sides for part in side.walk()):
+        if isinstance(part, Transpose):
+            found.append(part.operand)
+        elif isinstance(part, Call) and part.function.base.lower() == "diag":
+            found += part.arguments
+        elif isinstance(part, Product) and "odot" in part.operators:
+            found += part.factors
+    return {letters.split(each)[0] for each in found if isinstance(each, Name)}
 
 
 def _agree(kinds: Mapping[Letter, int]) -> bool:

@@ -179,7 +179,7 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation, r
         missing = str(error)
     except Exception as error:  # whatever happens inside, silence is never success
         missing = f"the rule {step.rule!r} does not know terms of this kind (a {type(error).__name__} came up)"
-    # The second look costs more than a few numbers, but for derivatives, each of which is written out and differentiated.
+    # The second look costs more than a few numbers, unless a derivative is written out and differentiated for each.
     looked = proved_thoroughly(previous, step, claim, derivation, rule) if previous.has(Derivative) else None
     if looked:
         return _proved(step, claim, derivation)
