@@ -5,8 +5,8 @@ Result       with u_t = beta_t (v_t - exp(L_t) S_{t-1}^T k_t) it is the recurren
              by induction S_t = exp(G_t) B + sum_{s <= t} exp(G_t - G_s) k_s u_s^T with G_t = sum_{r <= t} L_r, and the
              rows u solve a triangular system in which no state but B occurs: a chunk of positions at a time
 Shapes       k (n, d_k), v and u (n, d_v), L and beta (n,), S (n, d_k, d_v), B (d_k, d_v)
-Source       Schlag, Irie and Schmidhuber (2021); Yang et al. (2024), section 3; Yang, Kautz and
-             Hatamizadeh (2025), section 3
+Source       Schlag, Irie and Schmidhuber (2021); Yang et al. (2024); Yang, Kautz and
+             Hatamizadeh (2025)
 """
 
 from sympy import Eq, Expr, Integer, Sum, Symbol, exp
@@ -20,8 +20,8 @@ __all__ = ["corrected_row", "law_of", "rows", "states"]
 TOPIC = "recurrence"
 
 SCHLAG = "Schlag, Irie and Schmidhuber (2021)"
-WY = "Yang et al. (2024), section 3"
-GATED = "Yang, Kautz and Hatamizadeh (2025), section 3"
+WY = "Yang et al. (2024)"
+GATED = "Yang, Kautz and Hatamizadeh (2025)"
 k, v, u = array("k", n, d_k), array("v", n, d_v), array("u", n, d_v)
 L, beta = array("L", n), array("beta", n)
 S, B = array("S", n, d_k, d_v), array("B", d_k, d_v)

@@ -5,7 +5,7 @@ Definition   Q_a, K_a, V_a = SiLU(X W_a); H_ta = exp(-rho_a) H_t-1,a + K_ta^T V_
 Result       R_ta = sum_{s <= t} exp(-rho_a (t - s)) (Q_ta . K_sa) V_sa: attention without a softmax, whose weights fall
              with the distance; a state of h d_k^2 numbers replaces a cache that grows with n
 Shapes       X and the output (n, d_model), W_Q, W_K and W_V (h, d_model, d_k), H (n, h, d_k, d_k), W_Z (d_model, h d_k)
-Source       Qin et al. (2024), Lightning Attention-2, section 3; MiniMax (2025), MiniMax-01, section 2.2
+Source       Qin et al. (2024), Lightning Attention-2; MiniMax (2025), MiniMax-01
 """
 
 from sympy import Expr, Integer, KroneckerDelta, Lambda, Rational, Sum, exp
@@ -45,7 +45,7 @@ def decaying_heads(factor: Expr = Integer(1)) -> Layer:
 
     Definition   H_tapq = exp(-phi 2^(-8 (a + 1) / h)) H_t-1,apq + K_atp V_atq; R_taq = sum_p H_tapq Q_atp
     Shapes       Q, K and V (h, n, d_k), R (n, h, d_k)
-    Source       Qin et al. (2024), section 3; the rates are the slopes of Press, Smith and Lewis (2022), section 3
+    Source       Qin et al. (2024); the rates are the slopes of Press, Smith and Lewis (2022), section 3
     """
     let = Equations()
     decays = let("L")(Tabulated(Lambda((t, a), -slope(a, factor)), n, h))
@@ -63,7 +63,7 @@ def lightning_attention(activation: Named = silu, *, factor: Expr = Integer(1), 
     Definition   that of the module
     Shapes       X and O (n, d_model), W_Q, W_K and W_V (h, d_model, d_k), W_Z (d_model, h d_k), gamma (h d_k,),
                  W_O (h d_k, d_model)
-    Source       MiniMax (2025), MiniMax-01, section 2.2 and figure 3
+    Source       MiniMax (2025), MiniMax-01
     """
     write = Writer()
     states = part("heads", decaying_heads(factor))
@@ -92,5 +92,5 @@ def parallel_heads() -> Derivation:
         claim(R[t, a, q], step("exponent", Sum(exp(-slope(a) * (t - s)) * scores * V[a, s, q], (s, 0, t)))),
         about=decaying_heads(),
         ranges={t: n, a: h, q: d_k},
-        source="Qin et al. (2024), section 3",
+        source="Qin et al. (2024)",
     )
