@@ -159,7 +159,10 @@ def verify_command(ids: tuple[str, ...], as_json: bool, jobs: int) -> None:
         rows: list[tuple[str, ...]] = [
             (v.id, v.level, v.cross_check, "; ".join((*v.failures, *_remark(v)))) for v in verdicts
         ]
-        table_of("verified", ("id", "evidence", "cross-check", "remarks"), rows)
+        failed = sum(v.failed for v in verdicts)
+        table_of(
+            f"judged, {failed} failed" if failed else "verified", ("id", "evidence", "cross-check", "remarks"), rows
+        )
         without = sum(v.cross_check == "not applicable" for v in verdicts)
         click.echo(f"cross-check not applicable: {without} of {len(verdicts)} ({without / len(verdicts):.0%})")
     if any(v.failed for v in verdicts):
@@ -240,6 +243,11 @@ def export_command(
     derivations export encoder_layer --onnx encoder_layer.onnx
     derivations export encoder --onnx encoder.onnx --set N=6 --optimized --explain
     """
+    if is_own(folder) and not onnx_file:
+        raise ValueError(
+            f"a folder is needed for the whole catalogue, and {folder} is one result or layer: "
+            f"`derivations show {folder} --format latex` prints it"
+        )
     if onnx_file:
         write_onnx_file(folder, onnx_file, sizes, optimized, explain, external_data, operators)
         return

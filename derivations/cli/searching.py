@@ -20,7 +20,7 @@ def found_by(words: str, rows: Sequence[Row]) -> list[Row]:
     formula, such as d_k. Raises `ValueError` if nothing is found, with the rows that have most of the words, or else
     with near words.
     """
-    sought = re.findall(r"[^\s-]+", words)
+    sought = re.findall(r"\w+", words)
     found = [row for row in rows if sought and all(is_in(word, row) for word in sought)]
     if not found:
         told = {

@@ -140,7 +140,7 @@ def test_a_wrong_gradient_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proving, "whole_claims", wrong)
     verified = run("verify", "rowscale:scaled")
     assert verified.exit_code == 1
-    assert "refuted" in verified.stdout
+    assert "1 judged, 1 failed" in verified.stdout and "refuted" in verified.stdout
 
 
 def test_a_wrong_result_fails() -> None:
@@ -215,3 +215,9 @@ def test_a_document_imports_nothing(folder: Path) -> None:
     (folder / "page.md").write_text(BLOCKS, encoding="utf-8")
     assert run("render", "page.md").exit_code == 1
     assert "rowscale" not in sys.modules
+
+
+def test_a_result_is_no_folder_of_an_export() -> None:
+    refused = run("export", "rowscale:slope")
+    assert refused.exit_code != 0
+    assert "`derivations show rowscale:slope --format latex` prints it" in refused.stderr
