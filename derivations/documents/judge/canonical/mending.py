@@ -84,7 +84,10 @@ def repaired(
                 told = bool(match.form.places) or concept.left == "product entry"
                 if slip.startswith("the indices of") and convention != "rows" and not told:
                     continue  # the weights of one query may stand in a column
-                return Judged("wrong", f"this is not {concept.title}: {slip}", edited, match.form.result)
+                # a letter that only divides once may have been left out elsewhere, such as a temperature
+                lost = {each.key for each in names_in(right)} - {each.key for each in names_in(edited)}
+                mended = None if lost and slip == "there must be no division" else edited
+                return Judged("wrong", f"this is not {concept.title}: {slip}", mended, match.form.result)
     return None
 
 
