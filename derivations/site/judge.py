@@ -13,7 +13,7 @@ SAMPLE = r"""Let $A \in \mathbb{R}^{n \times d}$ and $B \in \mathbb{R}^{d \times
 
 $$(A B)^\top = B^\top A^\top$$
 
-and $\frac{d}{dx} x^3 = 2 x^2$. The softmax is $y_i = \frac{e^{x_i}}{\sum_{j=1}^n e^{x_j}}$.
+and $(a + b)^2 = a^2 + b^2$. The softmax is $y_i = \frac{e^{x_i}}{\sum_{j=1}^n e^{x_j}}$.
 """
 
 
