@@ -81,7 +81,7 @@ def _are_declared(sides: Sequence[Node], scope: Scope) -> bool:
     """Say whether every letter is an array, declared or transposed, so that an equation is one of all such arrays."""
     parts = [part for side in sides for part in side.walk()]
     turned = {id(each) for part in parts if isinstance(part, Transpose) for each in part.walk()}
-    arrays = {part.key for part in parts if isinstance(part, Name) and (id(part) in turned)}
+    arrays = {part.key for part in parts if isinstance(part, Name) and id(part) in turned}
     names = [part for part in parts if isinstance(part, Name) and part.key not in arrays]
     return all(scope.shape_candidates(name) for name in names)
 

@@ -61,20 +61,19 @@ class _Extremum(tuple[Any, ...]):
         raise refuse("the places of the largest entries")
 
 
-def _min(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    if isinstance(dim, Tensor):
-        return op.extremum(x, dim, False)
-    if dim is None:
-        return op.minimum_along(x, None)
-    return _Extremum((op.minimum_along(x, [dim], keepdim), None))
+def _extremes(largest: bool) -> Callable[..., Any]:
+    """Return what finds the largest or smallest entry: of two arrays, of one, or along an axis of it."""
+    along = op.maximum_along if largest else op.minimum_along
+
+    def extreme(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        if isinstance(dim, Tensor):
+            return op.extremum(x, dim, largest)
+        return along(x, None) if dim is None else _Extremum((along(x, [dim], keepdim), None))
+
+    return extreme
 
 
-def _max(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    if isinstance(dim, Tensor):
-        return op.extremum(x, dim, True)
-    if dim is None:
-        return op.maximum_along(x, None)
-    return _Extremum((op.maximum_along(x, [dim], keepdim), None))
+_min, _max = _extremes(False), _extremes(True)
 
 
 def clamped(x: Any, min: Any = None, max: Any = None) -> Any:
