@@ -51,6 +51,8 @@ def announce(*modules: str) -> None:
         with _stopping_left_to_the_parent():
             get_context(METHOD).set_forkserver_preload(list(modules))
             _starting("forkserver").ensure_running()
+            # While mpmath is imported, a bare `except` of its own swallows whatever is raised, Ctrl-C included.
+            import_module("mpmath")
 
 
 @contextmanager
