@@ -102,7 +102,7 @@ def _printer(unit: Unit, plan: Plan, names: Names, backend: Backend, printed: Pr
     return backend.printer(unit.layer, names.local[unit], call, frozenset(taken), unit.saved)
 
 
-def _used_in(lines: Sequence[Line], layer: Layer, backend: Backend) -> set[str]:
+def _used_in(lines: Sequence[Line], layer: Layer, backend: Backend) -> frozenset[str]:
     """Return the names that the lines read; raise CompileError where the backend lacks an array function."""
     used = names_in("\n".join(line.right for line in lines))
     lacking = sorted(used & PRIMITIVES.keys() - backend.primitives.keys())
