@@ -6,7 +6,7 @@ the body, the function, its text.
 
 import ast
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -112,7 +112,7 @@ def _used_in(lines: Sequence[Line], layer: Layer, backend: Backend) -> frozenset
 
 
 def _sizes(
-    layer: Layer, local: Mapping[Basic, str], used: set[str], printer: NumPyLayerPrinter
+    layer: Layer, local: Mapping[Basic, str], used: Set[str], printer: NumPyLayerPrinter
 ) -> tuple[dict[str, Symbol], list[Line]]:
     """Return, of the sizes in use, those that a caller must give, and lines that read the others from shapes."""
     lengths = _axis_lengths(layer)
