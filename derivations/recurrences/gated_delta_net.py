@@ -7,7 +7,7 @@ Definition   Q, K and V are SiLU of causal convolutions of X W_Q, X W_K and X W_
              Kimi Delta Attention: one decay for each column of a key, diag(exp(L_t)) H_{t-1} in the place of
              exp(L_t) H_{t-1}, from a product of two matrices, as is the gate
 Result       a state of g_D r_D k_D v_D numbers and w - 1 rows of the convolutions replace a cache that grows with n;
-             the recurrence has matrices that are diagonal plus rank one. As sums, and by chunks: `recurrence.delta_states`
+             the recurrence has matrices that are diagonal plus rank one. By chunks: `recurrence.delta_chunks`
 Shapes       X and the output (n, d_model), Q and K (n, g_D, k_D), V and Y (n, g_D, r_D, v_D), L and eta (n, g_D, r_D),
              H (n, g_D, r_D, k_D, v_D); W_Q and W_K (g_D, d_model, k_D), W_V and W_Z
              (g_D, d_model, r_D v_D)
