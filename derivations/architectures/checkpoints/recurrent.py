@@ -181,11 +181,13 @@ OLMO_HYBRID = replace(
         AFTER,
         norm("decoder.mixer_norm", f"{LAYERS}.input_layernorm"),
         _delta(_DELTA, "o_proj", "o_norm"),
+        *(_kernels(f"{_DELTA}.{letter}_conv1d", letter.upper()) for letter in "qkv"),
         *(
             linear(f"{MIXER}.W_{ours}", f"{_DELTA}.{theirs}_proj")
             for ours, theirs in zip("QKVBTZ", "qkvbag", strict=True)
         ),
     ),
+    renamed={r"\battention_layer_norm\b": "input_layernorm", r"\bfeedforward_layer_norm\b": "post_attention_layernorm"},
     # behind a recurrence the norm before the network has the name of the one after attention
     same={**AFTER.same, f"{LAYERS}.post_attention_layernorm.weight": f"{LAYERS}.post_feedforward_layernorm.weight"},
 )

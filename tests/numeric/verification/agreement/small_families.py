@@ -196,6 +196,8 @@ DELTA: Changes = MIXED | {
     "linear_key_head_dim": 5,
     "linear_value_head_dim": 7,
 }
+# the library saves one convolution in three equal parts
+OF_ONE_WIDTH: Changes = {"linear_num_value_heads": 2, "linear_value_head_dim": 5}
 FEW_ROUTED: Changes = {
     "num_experts": 5,
     "num_experts_per_tok": 2,
@@ -230,8 +232,8 @@ RECURRENT: list[tuple[str, Changes]] = [
     ),
     ("Qwen3_5ForCausalLM", {**SIZES, **TOKENS, **DELTA, "head_dim": 16}),
     ("Qwen3_5MoeForCausalLM", {**SIZES, **TOKENS, **DELTA, **FEW_ROUTED, "head_dim": 16}),
-    ("OlmoHybridForCausalLM", WIDE | DELTA),
-    ("OlmoHybridForCausalLM", WIDE | DELTA | {"linear_allow_neg_eigval": False, "attention_bias": True}),
+    ("OlmoHybridForCausalLM", WIDE | DELTA | OF_ONE_WIDTH),
+    ("OlmoHybridForCausalLM", WIDE | DELTA | OF_ONE_WIDTH | {"linear_allow_neg_eigval": False, "attention_bias": True}),
     ("MiniMaxForCausalLM", {**SIZES, **TOKENS, **MIXED, **EXPERTS, "num_local_experts": 5, "block_size": 4}),
     ("MiniMaxForCausalLM", {**SIZES, **TOKENS, **MIXED, **EXPERTS, **FACTORS, "num_local_experts": 5, "block_size": 4}),
     ("NemotronHForCausalLM", {**SIZES, **TOKENS, **LONE_PARTS}),
