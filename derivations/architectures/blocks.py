@@ -120,6 +120,7 @@ def _attention_of(a: Attention, masked: bool, biased: bool) -> Layer:
         latent_queries=latent.query_rank is not None,
         absorbed=latent.absorbed,
         rotary=rotary_layer(rotary),
+        rotated=a.positions is not None,
         eps=norm.eps,
         scale=SCALE if a.score_scale is None else a.score_scale,
     )

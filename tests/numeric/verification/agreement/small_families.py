@@ -196,6 +196,8 @@ DELTA: Changes = MIXED | {
     "linear_key_head_dim": 5,
     "linear_value_head_dim": 7,
 }
+ROUTED_IN_ONE: Changes = {"num_local_experts": 6, "num_experts_per_tok": 3, "moe_intermediate_size": 5}
+KIMI: Changes = {"linear_num_heads": 3, "linear_head_dim": 5, "linear_conv_kernel_dim": 3}
 # the library saves one convolution in three equal parts
 OF_ONE_WIDTH: Changes = {"linear_num_value_heads": 2, "linear_value_head_dim": 5}
 FEW_ROUTED: Changes = {
@@ -236,6 +238,8 @@ RECURRENT: list[tuple[str, Changes]] = [
     ("OlmoHybridForCausalLM", WIDE | DELTA | OF_ONE_WIDTH | {"linear_allow_neg_eigval": False, "attention_bias": True}),
     ("MiniMaxForCausalLM", {**SIZES, **TOKENS, **MIXED, **EXPERTS, "num_local_experts": 5, "block_size": 4}),
     ("MiniMaxForCausalLM", {**SIZES, **TOKENS, **MIXED, **EXPERTS, **FACTORS, "num_local_experts": 5, "block_size": 4}),
+    ("KimiLinearForCausalLM", {**LATENT, **MIXED, **ROUTED_IN_ONE, **KIMI, "q_lora_rank": None}),
+    ("KimiLinearForCausalLM", {**LATENT, **MIXED, **ROUTED_IN_ONE, **KIMI, "mlp_layer_types": ["sparse"] * 3}),
     ("NemotronHForCausalLM", {**SIZES, **TOKENS, **LONE_PARTS}),
     ("NemotronHForCausalLM", {**SIZES, **TOKENS, **LONE_PARTS, "mlp_bias": True, "use_bias": True}),
 ]
