@@ -14,7 +14,7 @@ Shapes       X and the output (n, d_model), Q and K (n, g_D, k_D), V and Y (n, g
 Source       Yang, Kautz and Hatamizadeh (2025), section 3; Qwen Team (2025), Qwen3-Next; Kimi Team (2025), Kimi Linear
 """
 
-from sympy import Expr, Integer, Mul, Rational, sqrt
+from sympy import Expr, Integer, Mul, Rational, Sum, exp, sqrt
 
 from derivations.activations.sigmoid import sigmoid, silu, softplus
 from derivations.language.arrays.contraction import contraction, indices_of, operand_of
@@ -23,6 +23,7 @@ from derivations.language.arrays.functions import Hadamard, Named, exponential
 from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer, part
+from derivations.language.results.derivation import Derivation, claim, derivation, result, step
 from derivations.recurrences.grouped_norm import grouped_norm, row_major_place, side_by_side, unit_length
 from derivations.recurrences.writer import Writer
 from derivations.symbols import d_model, index, n, size
@@ -40,7 +41,7 @@ __all__ = [
 TOPIC = "recurrence"
 
 key_heads, heads_of_key, key_width, value_width = size("g_D"), size("r_D"), size("k_D"), size("v_D")
-t, e, f, p, q = (index(letter) for letter in "tefpq")
+t, e, f, p, q, j = (index(letter) for letter in "tefpqj")
 heads = key_heads * heads_of_key
 X = array("X", n, d_model)
 EPSILON = Rational(1, 10**6)
@@ -73,6 +74,26 @@ def gated_delta_rule(*, by_columns: bool = False) -> Layer:
     Y = contraction((*at_head, q), (*by_head, value_width), [(p, key_width)], 1 / sqrt(key_width), *read)
     name = "gated_delta_rule_by_columns" if by_columns else "gated_delta_rule"
     return Layer(name, (Q, K, V, L, eta), (), let, let("Y")(Y))
+
+
+@result
+def law_of_heads() -> Derivation:
+    """What the law makes of any states: decayed, without what they say about the key, and with the value instead."""
+    rule = gated_delta_rule()
+    node = rule.equation("H").value
+    assert isinstance(node, Recurrence)
+    S = array("S", *node.shape)
+    K, V, L, eta = rule.inputs[1:]
+    before, at, head = S[t, e, f, p, q], t + 1, (t + 1, e, f)
+    said = Sum(K[at, e, j] * S[t, e, f, j, q], (j, 0, key_width - 1))
+    corrected = exp(L[head]) * (before - eta[head] * K[at, e, p] * said) + eta[head] * K[at, e, p] * V[(*head, q)]
+    return derivation(
+        "Diagonal plus rank one: the law of the states of Gated DeltaNet is the gated delta rule",
+        claim(node.law(S)[at, e, f, p, q], step("algebra", corrected)),
+        about=[rule.equation(name) for name in "UERF"],
+        ranges={t: n - 1, e: key_heads, f: heads_of_key, p: key_width, q: value_width},
+        source="Yang, Kautz and Hatamizadeh (2025), equation 10",
+    )
 
 
 @catalogued
@@ -126,7 +147,7 @@ def kimi_delta_attention(activation: Named = silu, *, eps: Rational = EPSILON) -
 def _of_groups(write: Writer, name: str, width: Expr) -> Variable:
     """Write the product of the rows with a matrix for every group, the columns of all groups side by side."""
     W = write.weight(f"W_{name}", key_heads, d_model, width)
-    rows = write.let(f"{name}_by_key", over=(e, key_heads))(X @ W[e])
+    rows = write.let(f"{name}_heads", over=(e, key_heads))(X @ W[e])
     together = contraction((t, e, p), (n, key_heads, width), (), 1, operand_of(rows, (e, t, p)))
     return write.let(f"{name}_rows")(side_by_side(together))
 
@@ -145,7 +166,7 @@ def _unit(write: Writer, name: str, activation: Named) -> Variable:
 def _split(write: Writer, name: str, rows: Variable, shape: tuple[Expr, ...]) -> Variable:
     """Write columns that stand side by side along axes of their own."""
     first, *axes = indices_of(shape)
-    return write.let(f"{name}_by_head")(
+    return write.let(f"{name}_split")(
         contraction((first, *axes), shape, (), 1, operand_of(rows, (first, row_major_place(axes, shape[1:]))))
     )
 

@@ -125,6 +125,7 @@ def kimi_linear(f: Fields, kind: str) -> Parts:
         f.only(field, understood)
     for field in ("pretraining_tp", "use_grouped_topk", "rope_theta", "rope_scaling"):  # nothing is rotated
         f.take(field, None)
+    f.only("tie_word_embeddings", False)  # the library's class has a matrix of its own whatever the field says
     rms = norm(f, "rms_norm_eps", "1e-5", "rms")
     f.size(d_model, "hidden_size")
     usual = Defaults(query_rank=None, rotated=False, scale="2.446", groups=(1, 1))
