@@ -13,7 +13,6 @@ from numeric.codegen.onnx_graph.graph import current, dim
 from numeric.codegen.onnx_graph.numbers import value_of, vector_of
 from numeric.codegen.onnx_graph.operators import BINARY, COMPARISONS, ENTRYWISE, REDUCTIONS
 from numeric.codegen.onnx_graph.shapes import broadcast
-from numeric.codegen.onnx_graph.stack import scan as scan
 from numeric.codegen.onnx_graph.tensor import Tensor, node, tensor, type_named
 
 inf, nan, pi, e = np.inf, np.nan, np.pi, np.e

@@ -22,6 +22,7 @@ __all__ = [
 ]
 
 np: Any = None
+scan: Any = None
 
 
 def row_softmax(x: Any) -> Any:
@@ -88,7 +89,7 @@ def corrected_recurrence(
             moved = np.concatenate([moved[1:], moved[:1]])
         factors.append(moved.reshape(*moved.shape, *[1] * (of_states - own)))
     steps, along = np.moveaxis(added, -of_states, 0), of_factors - of_states - 1
-    states = np.scan(
+    states = scan(
         lambda h, decay, w, r, more: decay * h + w * (r * h).sum(axis=along, keepdims=True) + more,
         0 * steps[0],
         [*factors, steps],
