@@ -93,14 +93,7 @@ class Recurrence(Array):
     def _infer(self) -> Shape:
         logarithms, added, backwards, *factors = self.args
         for part, least in ((logarithms, 1), *((factor, 2) for factor in factors)):
-            leading = added.shape[: len(part.shape)]
-            require(
-                least <= len(part.shape) <= len(added.shape) and all(map(same_size, part.shape, leading)),
-                lambda part=part: (
-                    f"recurrence: {part} of shape {shape_text(part.shape)} must have the first axes of "
-                    f"{added}, {shape_text(added.shape)}"
-                ),
-            )
+            _require_first_axes(part, added, least)
         if factors:
             written, read = factors
             require(
@@ -151,3 +144,15 @@ class Recurrence(Array):
         )
         kept = exp(logarithms.entry(of, *own)) * self.entry(before, *rest)
         return kept + written.entry(of, *leading, places[axis]) * said + added.entry(at, *rest)
+
+
+def _require_first_axes(part: Array, added: Array, least: int) -> None:
+    """Raise `ShapeError` unless an array has at least so many axes, which are the first ones of another array."""
+    leading = added.shape[: len(part.shape)]
+    require(
+        least <= len(part.shape) <= len(added.shape) and all(map(same_size, part.shape, leading)),
+        lambda: (
+            f"recurrence: {part} of shape {shape_text(part.shape)} must have the first axes of "
+            f"{added}, {shape_text(added.shape)}"
+        ),
+    )

@@ -493,8 +493,10 @@ def _corrected(kept: Value, column: Value, row: Value, before: Value, rank: int,
     """Return kept + w (r^T before), where `own` is the rank of w and r; their last axis is the one of the product."""
     if own > 1:
         ranks = (rank, own, own, rank)
-        parts = (_along_first(each, k) for each, k in zip((kept, column, row, before), ranks, strict=True))
-        return _stacked([_corrected(*each, rank - 1, own - 1) for each in zip(*parts, strict=True)], rank - 1)
+        members = (_along_first(each, k) for each, k in zip((kept, column, row, before), ranks, strict=True))
+        return _stacked(
+            [_corrected(a, w, r, h, rank - 1, own - 1) for a, w, r, h in zip(*members, strict=True)], rank - 1
+        )
     if rank == 1:
         return kept + column * (row * before.T)[0, 0]
     if rank == 2:

@@ -97,10 +97,11 @@ def _delta_or_mirrored(f: Fields) -> Recurrent:
     """Return the Gated DeltaNet of OLMo Hybrid, whose corrections may be doubled; sizes follow from attention."""
     count, columns = f.whole("num_attention_heads") or 1, f.values[d_model]
     for field in ("linear_num_key_heads", "linear_num_value_heads"):
-        f.config[field] = f.take(field, None) or count
+        f.config[field] = f.whole(field, None, none=True) or count
     keys = f.whole("linear_num_key_heads") or 1
-    each = f.config["linear_key_head_dim"] = f.take("linear_key_head_dim", None) or int(0.75 * columns / keys)
-    f.config["linear_value_head_dim"] = f.take("linear_value_head_dim", None) or 2 * each
+    each = f.whole("linear_key_head_dim", None, none=True) or int(0.75 * columns / keys)
+    f.config["linear_key_head_dim"] = each
+    f.config["linear_value_head_dim"] = f.whole("linear_value_head_dim", None, none=True) or 2 * each
     return _delta(f, scale=Integer(2) if f.flag("linear_allow_neg_eigval", True) else ONE, eps="1e-5")
 
 
