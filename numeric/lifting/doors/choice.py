@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dis import get_instructions
 from types import CellType, CodeType
 from typing import Any
 
@@ -18,6 +19,7 @@ from numeric.lifting.refusals import is_users
 
 __all__ = ["NUMPY", "called_with", "door_of", "doors_of"]
 
+_GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")  # an attribute may have the name of a global
 _SEARCHED = 100  # functions that are looked through for the library that they use
 
 
@@ -103,8 +105,9 @@ def _read_by(function: Any, code: CodeType) -> Iterator[Any]:
     for each in codes:  # functions inside of the function too
         codes += [constant for constant in each.co_consts if isinstance(constant, CodeType)]
     names = [name for each in codes for name in each.co_names]
+    read = {step.argval for each in codes for step in get_instructions(each) if step.opname in _GLOBALS}
     space = getattr(function, "__globals__", {})
-    values = [space[name] for name in names if name in space]
+    values = [space[name] for name in dict.fromkeys(names) if name in read and name in space]
     values += [cell.cell_contents for cell in getattr(function, "__closure__", None) or () if cell != CellType()]
     yield from values
     for value in values:

@@ -286,13 +286,16 @@ def _average(a: Any, axis: Any, weights: Any, more: dict[str, Any]) -> Any:
 
 def _padded(a: Any, width: Any, mode: str, more: dict[str, Any]) -> Any:
     plain(more, "constant_values")
-    if mode != "constant":
-        raise refuse(f"padding by the mode {mode!r}")
-    value = as_number(more.get("constant_values", 0))
     widths = width if isinstance(width, tuple | list) else (width, width)
     pairs = list(widths) if isinstance(widths[0], tuple | list) else [tuple(widths)] * a.ndim
     for along, (before, behind) in enumerate(pairs):
-        a = places.padded(a, along, as_number(before), as_number(behind), value)
+        if mode == "constant":
+            value = as_number(more.get("constant_values", 0))
+            a = places.padded(a, along, as_number(before), as_number(behind), value)
+        elif isinstance(before, int) and isinstance(behind, int):
+            a = places.padded_by_own(a, along, before, behind, mode)
+        else:
+            raise refuse(f"padding by the mode {mode!r} and a symbolic number of places")
     return a
 
 

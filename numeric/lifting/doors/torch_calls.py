@@ -35,7 +35,7 @@ __all__ = ["BODIES", "torch_called"]
 
 def torch_called(function: Any, given: Any, options: Mapping[str, Any]) -> Any:
     """Return what a function of PyTorch gives for symbolic arrays."""
-    options = dict(options)
+    options = {_NAMES.get(name, name): value for name, value in options.items()}
     for value in (*given, *options.values()):
         for each in value if isinstance(value, tuple | list) else (value,):
             as_operand(each) if isinstance(each, torch.Tensor) else None
@@ -51,11 +51,16 @@ def torch_called(function: Any, given: Any, options: Mapping[str, Any]) -> Any:
     return given[0].overwrite(found) if inplace else found
 
 
+_NAMES = {"axis": "dim", "keepdims": "keepdim"}  # of NumPy, which PyTorch takes as well
+
+
 def _rule_of(function: Any) -> Callable[..., Any] | None:
     """Return the rule of a function, of a method, or of one overload of an operator."""
     if not isinstance(function, torch._ops.OpOverload):
         method = getattr(function, "__objclass__", None) is torch._C.TensorBase
-        return FUNCTIONS.get(function) or (FUNCTIONS.get(getattr(torch, function.__name__, None)) if method else None)
+        plain = getattr(torch, str(getattr(function, "__name__", "")).removesuffix("_copy"), None)
+        copies = name_of(function).endswith("_copy") and plain is not function
+        return FUNCTIONS.get(function) or (FUNCTIONS.get(plain) if method or copies else None)
     name = function._opname
     if function.namespace == "prims":
         return _PRIMS.get(name) or (METHODS[name] if name in _SAME else None)

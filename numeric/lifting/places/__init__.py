@@ -1,0 +1,34 @@
+"""Operations that read entries at other places: slices, reshapes, joined arrays, choices, positions, windows."""
+
+from numeric.lifting.places.choosing import gathered, largest, picked, sorted_places
+from numeric.lifting.places.joining import concatenate, padded, stack, tiled
+from numeric.lifting.places.positions import band, positions, powers, running_sums, triangle
+from numeric.lifting.places.reshaping import reshape
+from numeric.lifting.places.slices import flipped, item, padded_by_own, rolled, written
+from numeric.lifting.places.windows import convolved, pooled, pooled_to, window_entries
+
+__all__ = [
+    "band",
+    "concatenate",
+    "convolved",
+    "flipped",
+    "gathered",
+    "item",
+    "largest",
+    "padded",
+    "padded_by_own",
+    "picked",
+    "pooled",
+    "pooled_to",
+    "positions",
+    "powers",
+    "reshape",
+    "rolled",
+    "running_sums",
+    "sorted_places",
+    "stack",
+    "tiled",
+    "triangle",
+    "window_entries",
+    "written",
+]

@@ -1,0 +1,244 @@
+"""Slices: the entries that an index expression names, arrays turned round or rolled, and writes into a slice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sympy import Expr, Integer, expand
+
+from numeric.lifting.axes import Along, Stepped, numbered, same_length, size_of_axis
+from numeric.lifting.numbers import Size, as_number, is_number, whole_quotient
+from numeric.lifting.operations import (
+    axis_number,
+    broadcast_to,
+    certain,
+    constant,
+    moved,
+    viewed,
+    where,
+)
+from numeric.lifting.places.choosing import gathered
+from numeric.lifting.places.joining import concatenate, demand_entries, stack
+from numeric.lifting.places.reshaping import reshape
+from numeric.lifting.refusals import refuse
+from numeric.lifting.tensor import Tensor, again, empty
+
+__all__ = ["flipped", "item", "padded_by_own", "rolled", "written"]
+
+
+def item(array: Tensor, key: Any) -> Tensor:
+    """Return the entries that an index expression names: integers, slices, `...`, `None`, or one array of numbers."""
+    keys = list(key) if isinstance(key, tuple) else [key]
+    if any(isinstance(each, list | range) for each in keys):
+        raise refuse("an index by a list of places")
+    if any(isinstance(each, Tensor) for each in keys):
+        return _by_numbers(array, keys)
+    named = sum(each is not None and each is not Ellipsis for each in keys)
+    if named > array.ndim:
+        raise IndexError(f"{named} indices for an array of {array.ndim} axes")
+    if Ellipsis in [each for each in keys if each is Ellipsis]:
+        at = next(number for number, each in enumerate(keys) if each is Ellipsis)
+        keys[at : at + 1] = [slice(None)] * (array.ndim - named)
+    else:
+        keys += [slice(None)] * (array.ndim - named)
+    turned = [number for number, each in enumerate(k for k in keys if k is not None) if each == slice(None, None, -1)]
+    if turned:
+        array, keys = flipped(array, turned), [slice(None) if each == slice(None, None, -1) else each for each in keys]
+    steps = iter(array.axes)
+    shape: list[Along] = []
+    reading: list[Any] = []  # for each axis of the array, what is read there
+    for each in keys:
+        if each is None:
+            shape.append(Integer(1))
+            continue
+        along = next(steps)
+        if isinstance(each, slice):
+            start, length, step = _range(each, along)
+            whole = start == 0 and step == 1 and same_length(length, along)
+            shape.append(along if whole else length)
+            reading.append((len(shape) - 1, start, step, whole))
+        else:
+            reading.append(_place_of(each, along))
+
+    if any(size_of_axis(along) == 0 for along in shape):
+        return empty(array, shape)
+    indices = numbered(shape)
+    read: list[Any] = []
+    for what in reading:
+        if isinstance(what, tuple):
+            number, start, step, whole = what
+            index = indices[number]
+            read.append(index if whole else Stepped(index.symbols, index.sizes, start, step))
+        else:
+            read.append(what)
+    return viewed(array, shape, lambda node: moved(indices, shape, (node, array.axes, read)))
+
+
+def flipped(array: Tensor, axes: Sequence[int]) -> Tensor:
+    """Return an array whose entries stand in the opposite order along axes."""
+    turned = {axis_number(axis, array.ndim) for axis in axes}
+    target = [size_of_axis(along) if number in turned else along for number, along in enumerate(array.axes)]
+    indices = numbered(target)
+    read = [
+        expand(size_of_axis(along) - 1 - index.flat) if number in turned else index
+        for number, (index, along) in enumerate(zip(indices, target, strict=True))
+    ]
+    return viewed(array, target, lambda node: moved(indices, target, (node, array.axes, read)))
+
+
+def _place_of(given: Any, along: Along) -> Expr:
+    """Return the number of a place, which must certainly exist."""
+    if isinstance(given, bool) or not is_number(given) or isinstance(given, float):
+        raise refuse(f"an index {given!r}")
+    place, size = as_number(given), size_of_axis(along)
+    if not Size(place) >= 0:
+        place = expand(size + place)
+    _require(Size(place) >= 0, given, size)
+    _require(Size(expand(size - 1 - place)) >= 0, given, size)
+    return place
+
+
+def _require(holds: Any, place: Any, size: Expr) -> None:
+    if not holds:
+        raise IndexError(f"index {place!r} is out of bounds for an axis of the size {size}")
+
+
+def _range(part: slice, along: Along) -> tuple[Expr, Expr, int]:
+    """Return start, length and step of a slice."""
+    size = size_of_axis(along)
+    step = 1 if part.step is None else part.step
+    if not isinstance(step, int):
+        raise refuse(f"a slice with the step {step!r}")
+    if step < 0:
+        raise refuse("a slice with a negative step")
+    start = _bound(part.start, size, Integer(0))
+    stop = _bound(part.stop, size, size)
+    span = expand(stop - start)
+    if step == 1:
+        length = span
+    elif span.is_Integer:
+        length = Integer(-(-int(span) // step))
+    else:
+        rounded_up = (whole_quotient(expand(span + missing), Integer(step)) for missing in range(step))
+        found = next((each for each in rounded_up if each is not None), None)
+        if found is None:
+            raise refuse(f"every {step}. entry of {span}: declare the size as a multiple of {step}")
+        length = found
+    if length != 0:  # what is empty at all sizes, such as the columns behind the last one, is followed
+        demand_entries(length, "a slice")
+    return start, length, step
+
+
+def _bound(given: Any, size: Expr, default: Expr) -> Expr:
+    """Return a bound of a slice, counted from the start and cut at the size."""
+    if given is None:
+        return default
+    if isinstance(given, bool) or not is_number(given) or isinstance(given, float):
+        raise refuse(f"a slice up to {given!r}")
+    bound = as_number(given)
+    if not Size(bound) >= 0:
+        bound = expand(size + bound)
+        if not Size(bound) >= 0:
+            bound = Integer(0)
+    return bound if Size(expand(size - bound)) >= 0 else size  # a slice that ends behind the axis ends at the axis
+
+
+def written(array: Tensor, key: Any, value: Any) -> None:
+    """Write into an array in place, everywhere or at a slice of one axis; other writes are refused."""
+    keys = key if isinstance(key, tuple) else (key,)
+    if all(each is Ellipsis or (isinstance(each, slice) and each == slice(None)) for each in keys):
+        new = broadcast_to(value, array.axes) if isinstance(value, Tensor) else constant(as_number(value), array.axes)
+        array.overwrite(new)
+        return
+    if len(keys) == 1 and isinstance(keys[0], Tensor) and certain(keys[0]) is False:
+        return
+    if len(keys) == 1 and isinstance(keys[0], Tensor) and keys[0].kind == "boolean" and not isinstance(value, Tensor):
+        array.overwrite(where(keys[0], value, again(array)))
+        return
+    array.overwrite(_with_slice(array, keys, value))
+
+
+def _with_slice(array: Tensor, keys: tuple[Any, ...], value: Any) -> Tensor:
+    """Return an array with other entries at a slice of one axis: the parts beside the slice are joined to it."""
+    dots = [number for number, each in enumerate(keys) if each is Ellipsis]
+    if not all(each is Ellipsis or isinstance(each, slice) for each in keys) or len(dots) > 1:
+        raise refuse("a write into a part of an array")
+    if dots:
+        missing = array.ndim - len(keys) + 1
+        keys = (*keys[: dots[0]], *[slice(None)] * missing, *keys[dots[0] + 1 :])
+    (number, *more) = [number for number, each in enumerate(keys) if each != slice(None)]
+    if more:
+        raise refuse("a write into slices of several axes")
+    start, length, step = _range(keys[number], array.axes[number])
+    shape = [length if place == number else along for place, along in enumerate(array.axes)]
+    new = broadcast_to(value, shape) if isinstance(value, Tensor) else constant(as_number(value), shape)
+
+    def part(first: Any, last: Any, by: int = 1) -> Tensor:
+        return item(array, (*[slice(None)] * number, slice(first, last, by)))
+
+    size = size_of_axis(array.axes[number])
+    if step > 1:
+        if not start.is_Integer or not start < step or expand(length * step - size) != 0:
+            raise refuse("a write into every few entries of a part of an array")
+        rows = [new if place == start else part(place, None, step) for place in range(step)]
+        return reshape(stack(rows, number + 1), list(array.shape))
+    end = expand(start + length)
+    before = [] if start == 0 else [part(None, Size(start))]
+    after = [] if expand(size - end) == 0 else [part(Size(end), None)]
+    return concatenate([*before, new, *after], number)
+
+
+def _by_numbers(array: Tensor, keys: list[Any]) -> Tensor:
+    """Return the parts of an array along one axis that numbers choose; the other axes are read whole."""
+    axis = next(number for number, each in enumerate(keys) if isinstance(each, Tensor))
+    others = [*keys[:axis], *keys[axis + 1 :]]
+    if keys[axis].node.kind == "integer" and all(isinstance(each, slice) and each == slice(None) for each in others):
+        return gathered(array, keys[axis], axis)
+    raise refuse("an index by several arrays, or by a mask")
+
+
+def padded_by_own(array: Tensor, axis: int, before: int, behind: int, mode: str) -> Tensor:
+    """Return an array with entries of its own before and behind it along an axis.
+
+    `mode` tells which, in the words of NumPy: "edge" (the last one), "reflect" (mirrored at it), "symmetric" (mirrored
+    with it), "wrap" (from the other end).
+    """
+    front = (slice(None),) * axis
+    if mode not in ("edge", "reflect", "symmetric", "wrap"):
+        raise refuse(f"padding by the mode {mode!r}")
+
+    def part(first: Any, last: Any) -> Tensor:
+        return item(array, (*front, slice(first, last)))
+
+    def beside(count: int, at_start: bool) -> Tensor:
+        if mode == "wrap":
+            return part(-count, None) if at_start else part(None, count)
+        if mode == "edge":
+            edge = part(0, 1) if at_start else part(-1, None)
+            shape = [Integer(count) if number == axis else along for number, along in enumerate(array.axes)]
+            return broadcast_to(edge, shape)
+        skipped = 1 if mode == "reflect" else 0
+        mirrored = part(skipped, count + skipped) if at_start else part(-count - skipped, -skipped or None)
+        return flipped(mirrored, [axis])
+
+    parts = [array]
+    if before:
+        parts.insert(0, beside(before, True))
+    if behind:
+        parts.append(beside(behind, False))
+    return concatenate(parts, axis) if len(parts) > 1 else array
+
+
+def rolled(array: Tensor, shifts: Any, axes: Any) -> Tensor:
+    """Return an array whose entries are moved along axes by numbers of places; the last ones come first."""
+    for shift, axis in zip(
+        *(each if isinstance(each, tuple | list) else (each,) for each in (shifts, axes)), strict=True
+    ):
+        if not isinstance(shift, int) or axis is None:
+            raise refuse("a roll by a symbolic number of places, or of all entries")
+        front = (slice(None),) * axis_number(axis, array.ndim)
+        if shift:
+            parts = [item(array, (*front, slice(-shift, None))), item(array, (*front, slice(None, -shift)))]
+            array = concatenate(parts, axis)
+    return array
