@@ -60,17 +60,18 @@ def doors_of(function: Any) -> list[Door]:
     space = getattr(inspect.unwrap(function) if callable(function) else function, "__globals__", {})
     names = {getattr(value, "__name__", "").partition(".")[0] for value in space.values()}
     found = []
-    if "torch" in origins | used or ("torch" in names and not used & {"numpy", "jax"}):
+    known = used & {"numpy", "torch", "jax", "jaxlib"}  # a function that uses none takes the arrays of any library
+    if "torch" in origins | used or ("torch" in names and not known):
         from numeric.lifting.doors.torch_door import (
             TORCH,  # PyTorch is imported with the first function over its arrays
         )
 
         found.append(TORCH)
-    if {"jax", "jaxlib"} & (origins | used) or ("jax" in names and "numpy" not in used):
+    if {"jax", "jaxlib"} & (origins | used) or ("jax" in names and not known):
         from numeric.lifting.doors.jax_door import JAX  # JAX is imported with the first function over its arrays
 
         found.append(JAX)
-    if not found or "numpy" in used:
+    if not found or "numpy" in used or not known:
         found.append(NUMPY)
     return found
 
@@ -117,5 +118,6 @@ def _read_by(function: Any, code: CodeType) -> Iterator[Any]:
 
 def _origin(value: Any) -> str:
     """Return the library of a module, or of a function or class that was imported by its name."""
-    named = value.__name__ if inspect.ismodule(value) else str(getattr(value, "__module__", "") or "")
+    kind = type(value) if getattr(value, "__module__", None) is None else value  # an array has the module of its class
+    named = value.__name__ if inspect.ismodule(value) else str(kind.__module__)
     return named.partition(".")[0]

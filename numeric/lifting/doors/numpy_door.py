@@ -39,8 +39,6 @@ __all__ = [
 
 Table = dict[Any, Callable[..., Any]]
 
-_LARGEST_TABLE = 64  # a table of more numbers is data, not a formula
-
 
 def small_table(value: Any) -> Any:
     """Return a number, a symbolic array, or a small table of numbers of another library as a symbolic array."""
@@ -49,12 +47,10 @@ def small_table(value: Any) -> Any:
     if value is None or isinstance(value, str):
         raise refuse(f"{value!r} where an array is expected")
     numbers = np.asarray(value)
-    if numbers.dtype.kind not in "fiub" or numbers.size > _LARGEST_TABLE or numbers.ndim > 2:
-        raise refuse(f"a table of {numbers.size} numbers: pass it as an argument")
     if numbers.size == 1:
         only = as_number(numbers.reshape(()).item())
         return op.constant(only, [Integer(1)] * numbers.ndim) if numbers.ndim else only
-    raise refuse("a table of numbers among symbolic arrays: pass it as an argument")
+    return places.tabulated(numbers)
 
 
 def plain(given: dict[str, Any], *harmless: str) -> None:
@@ -355,9 +351,9 @@ def _moveaxis(a: Any, source: int, destination: int) -> Any:
 
 
 def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    if x is None or not isinstance(condition, Tensor):
-        raise refuse("where() without a symbolic mask and two values")
-    return op.where(condition, small_table(x), small_table(y))
+    if x is None:
+        raise refuse("where() without two values")
+    return op.where(_array(condition), small_table(x), small_table(y))
 
 
 def _split(a: Any, parts: Any, axis: int = 0) -> list[Any]:
@@ -616,9 +612,10 @@ def _refused(what: str) -> Any:
 
 
 def _array(value: Any) -> Tensor:
-    if not isinstance(value, Tensor):
-        raise refuse("an array of numbers joined to a symbolic one: pass it as an argument")
-    return value
+    found = value if isinstance(value, Tensor) else small_table(value)
+    if not isinstance(found, Tensor):
+        raise refuse("a number where an array is expected")
+    return found
 
 
 def _question(a: Any, axis: Any, more: dict[str, Any], of_all: bool) -> Question:

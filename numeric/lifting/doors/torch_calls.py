@@ -22,7 +22,7 @@ from numeric.lifting.doors.numpy_door import axes_of
 from numeric.lifting.doors.torch_functions import FUNCTIONS
 from numeric.lifting.doors.torch_losses import of_classes
 from numeric.lifting.doors.torch_methods import METHODS, chosen, filled
-from numeric.lifting.doors.torch_operands import Table, as_operand, cast
+from numeric.lifting.doors.torch_operands import Table, as_arguments, cast
 from numeric.lifting.doors.torch_operators import operators_followed
 from numeric.lifting.doors.torch_references import definitions_of, name_of, without_writing
 from numeric.lifting.numbers import as_number
@@ -35,10 +35,7 @@ __all__ = ["BODIES", "torch_called"]
 
 def torch_called(function: Any, given: Any, options: Mapping[str, Any]) -> Any:
     """Return what a function of PyTorch gives for symbolic arrays."""
-    options = {_NAMES.get(name, name): value for name, value in options.items()}
-    for value in (*given, *options.values()):
-        for each in value if isinstance(value, tuple | list) else (value,):
-            as_operand(each) if isinstance(each, torch.Tensor) else None
+    given, options = as_arguments(given, options)
     rule = _rule_of(function)
     if rule is None and getattr(function, "__code__", None) in BODIES:
         return function(*given, **options)  # written in Python over other functions: it is followed inside
@@ -49,9 +46,6 @@ def torch_called(function: Any, given: Any, options: Mapping[str, Any]) -> Any:
     if found is NotImplemented:  # of these arguments
         found = _followed(function, given, options)
     return given[0].overwrite(found) if inplace else found
-
-
-_NAMES = {"axis": "dim", "keepdims": "keepdim"}  # of NumPy, which PyTorch takes as well
 
 
 def _rule_of(function: Any) -> Callable[..., Any] | None:

@@ -2,7 +2,7 @@
 
 from numeric.lifting.places.choosing import gathered, largest, picked, sorted_places
 from numeric.lifting.places.joining import concatenate, padded, stack, tiled
-from numeric.lifting.places.positions import band, positions, powers, running_sums, triangle
+from numeric.lifting.places.positions import band, positions, powers, running_sums, table_of, tabulated, triangle
 from numeric.lifting.places.reshaping import reshape
 from numeric.lifting.places.slices import flipped, item, padded_by_own, rolled, written
 from numeric.lifting.places.windows import convolved, pooled, pooled_to, window_entries
@@ -27,6 +27,8 @@ __all__ = [
     "running_sums",
     "sorted_places",
     "stack",
+    "table_of",
+    "tabulated",
     "tiled",
     "triangle",
     "window_entries",

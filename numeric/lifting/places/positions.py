@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from sympy import Expr, Integer, Lambda, Symbol, expand, oo
+import numpy as np
+
+from sympy import Add, Expr, Gt, Integer, KroneckerDelta, Lambda, Mul, Symbol, expand, oo
 
 from derivations.language.arrays.arrangements import Numbers, Tabulated
 from derivations.language.arrays.masks import BandMask, CausalMask
@@ -12,6 +15,7 @@ from numeric.lifting.axes import Along, same_length, size_of_axis
 from numeric.lifting.numbers import as_number, whole_quotient
 from numeric.lifting.operations import (
     axis_number,
+    compare,
     contract,
     finite,
     logical_and,
@@ -24,7 +28,9 @@ from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, tensor
 from numeric.lifting.trace import current
 
-__all__ = ["band", "positions", "powers", "running_sums", "triangle"]
+__all__ = ["band", "positions", "powers", "running_sums", "table_of", "tabulated", "triangle"]
+
+_LARGEST_TABLE = 64  # a table of more numbers is data, not a formula
 
 
 def running_sums(array: Tensor, axis: int, reverse: bool = False) -> Tensor:
@@ -36,6 +42,42 @@ def running_sums(array: Tensor, axis: int, reverse: bool = False) -> Tensor:
     names = [f"a{number}" for number in range(array.ndim)]
     inner = [*names[:along], "p", *names[along + 1 :]]
     return contract(names, (mask, [names[along], "p"]), (real(array), inner))
+
+
+def table_of(numbers: Any, letters: Sequence[Symbol]) -> Expr:
+    """Return a formula for the entries of a small table of numbers, in letters for their places.
+
+    Definition   a linear function of the places where the numbers are one, such as a mask's columns; else the sum of
+                 the numbers, each times the deltas of its place
+    Raises       NotFollowed for more numbers than a formula has
+    """
+    if numbers.dtype.kind not in "fiub" or not 0 < numbers.size <= _LARGEST_TABLE:
+        raise refuse(f"a table of {numbers.size} numbers: pass it as an argument")
+    exact = {at: as_number(numbers[at].item()) for at in np.ndindex(numbers.shape)}
+    first = exact[(0,) * numbers.ndim]
+    steps = [
+        exact[tuple(int(axis == own) for own in range(numbers.ndim))] - first if size > 1 else Integer(0)
+        for axis, size in enumerate(numbers.shape)
+    ]
+    if all(value == first + sum(step * k for step, k in zip(steps, at, strict=True)) for at, value in exact.items()):
+        return first + sum(step * letter for step, letter in zip(steps, letters, strict=False))
+    return Add(
+        *(
+            Mul(value, *(KroneckerDelta(letter, k) for letter, k in zip(letters, at, strict=False)))
+            for at, value in exact.items()
+        )
+    )
+
+
+def tabulated(numbers: Any) -> Tensor:
+    """Return a small table of numbers, such as the taps of a filter, as a symbolic array."""
+    letters = tuple(Symbol(f"i_{number}", integer=True) for number in range(numbers.ndim))
+    formula = Lambda(letters, table_of(numbers, letters))
+    sizes = tuple(map(Integer, numbers.shape))
+    if numbers.dtype.kind == "b":
+        return compare(tensor(Tabulated(formula, *sizes)), Integer(0), Gt)
+    whole = numbers.dtype.kind in "iu" and numbers.ndim == 1
+    return tensor((Numbers if whole else Tabulated)(formula, *sizes))
 
 
 def positions(start: Any, stop: Any, step: Any = 1) -> Tensor:
