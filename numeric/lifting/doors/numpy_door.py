@@ -567,6 +567,7 @@ FUNCTIONS: Table = {
     np.all: lambda a, axis=None, **more: _question(a, axis, more, True),
     np.linalg.multi_dot: lambda arrays, **more: _chained(arrays, more),
     np.roll: lambda a, shift, axis=None: places.rolled(a, shift, axis),
+    np.nan_to_num: lambda a, copy=True, **more: _real_numbers(a),
     np.copy: lambda a, **more: again(a),
     np.shape: lambda a: a.shape,
     np.ndim: lambda a: a.ndim,
@@ -605,6 +606,11 @@ def _as_array(a: Any, dtype: Any = None, **more: Any) -> Any:
 
 def _copied(a: Any, copy: Any) -> Any:
     return again(a) if copy else a
+
+
+def _real_numbers(a: Any) -> Any:
+    op.finite("nan_to_num", a)
+    return again(a)
 
 
 def _refused(what: str) -> Any:

@@ -42,7 +42,8 @@ def as_arguments(given: Any, options: Mapping[str, Any]) -> tuple[tuple[Any, ...
 def _symbolic(value: Any) -> Any:
     if type(value) in (tuple, list) and any(isinstance(each, torch.Tensor) for each in value):
         return type(value)(map(_symbolic, value))
-    return as_operand(value) if isinstance(value, torch.Tensor) and value.numel() != 1 else value
+    numbers = isinstance(value, torch.Tensor) and not isinstance(value, Tensor)
+    return as_operand(value) if numbers and value.numel() != 1 else value
 
 
 def _dtype(kind: Any) -> str:

@@ -40,6 +40,7 @@ from numeric.lifting.operations.broadcasting import (
     together,
 )
 from numeric.lifting.operations.entries import FIRST, SECOND, THIRD, entry_function, finite, formula, real
+from numeric.lifting.operations.ties import at_ties
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, tensor
 from numeric.lifting.trace import current
@@ -224,6 +225,7 @@ def where(mask: Tensor, one: Operand, other: Operand) -> Tensor:
     if is_filler(one):
         return hidden(other, logical_not(mask))
     finite("a choice", one, other)
+    mask = at_ties(mask, one, other)
     arrays = [each for each in (one, other) if isinstance(each, Tensor)]
     symbols = iter((SECOND, THIRD))
     sides = [next(symbols) if isinstance(each, Tensor) else as_number(each) for each in (one, other)]
