@@ -13,7 +13,8 @@ from math import isinf
 from typing import Any
 
 import numpy as np
-from sympy import Abs, Eq, Expr, Ge, Gt, Integer, Le, Lt, Ne, exp, log, oo, pi, sqrt
+from sympy import Abs, Eq, Expr, Ge, Gt, Integer, Le, Lt, Ne, chebyshevt, chebyshevu, exp, expand, hermite, laguerre
+from sympy import legendre, log, oo, pi, sqrt
 
 from derivations.language.arrays.shapes import axis
 from numeric.lifting import operations as op
@@ -196,6 +197,31 @@ def _float_only(name: str, given: Any) -> None:
         raise refuse(f"a cast to {np.dtype(given).name}")
 
 
+_POLYNOMIALS: dict[str, Callable[..., Expr]] = {  # of a known degree, in SciPy's words
+    "eval_chebyt": chebyshevt,
+    "eval_chebyu": chebyshevu,
+    "eval_chebyc": lambda n, x: 2 * chebyshevt(n, x / 2),
+    "eval_chebys": lambda n, x: chebyshevu(n, x / 2),
+    "eval_sh_chebyt": lambda n, x: chebyshevt(n, 2 * x - 1),
+    "eval_sh_chebyu": lambda n, x: chebyshevu(n, 2 * x - 1),
+    "eval_legendre": legendre,
+    "eval_sh_legendre": lambda n, x: legendre(n, 2 * x - 1),
+    "eval_hermite": hermite,
+    "eval_laguerre": laguerre,
+}
+_MOST_TERMS = 32
+
+
+def _polynomial(name: str) -> Callable[..., Any]:
+    def rule(degree: Any, x: Any) -> Any:
+        known = as_number(degree) if is_number(degree) else None
+        if known is None or not known.is_Integer or not 0 <= known <= _MOST_TERMS:
+            raise refuse(f"scipy.special.{name} of a degree that is no small whole number")
+        return op.formula(name, expand(_POLYNOMIALS[name](known, op.FIRST)), x)
+
+    return rule
+
+
 _SPECIAL: Table = {
     "erf": op.UNARY["erf"],
     "erfc": op.UNARY["erfc"],
@@ -217,6 +243,7 @@ _SPECIAL: Table = {
         op.formula("near", op.FIRST**2 / 2, x),
         op.formula("far", as_number(by) * (Abs(op.FIRST) - as_number(by) / 2), x),
     ),
+    **{name: _polynomial(name) for name in _POLYNOMIALS},
     "exprel": lambda x: op.formula("exprel", (exp(op.FIRST) - 1) / op.FIRST, x),
     "exp10": lambda x: op.formula("exp10", Integer(10) ** op.FIRST, x),
     "boxcox": lambda x, by: _box_cox(x, as_number(by)),
@@ -625,9 +652,9 @@ def _array(value: Any) -> Tensor:
 
 
 def _question(a: Any, axis: Any, more: dict[str, Any], of_all: bool) -> Question:
-    plain(more)
+    plain(more, "keepdims")
     if axis is not None:
-        raise refuse("any() or all() along an axis")
+        return places.set_along(op.truth(a), int(axis), of_all, _kept(more.get("keepdims", False)))
     return Question(op.truth(a), of_all)
 
 

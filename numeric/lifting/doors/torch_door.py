@@ -23,7 +23,6 @@ from numeric.lifting import places
 from numeric.lifting.door import Door, called
 from numeric.lifting.doors.torch_array import TorchArray
 from numeric.lifting.doors.torch_calls import BODIES, torch_called
-from numeric.lifting.doors.torch_functions import FUNCTIONS
 from numeric.lifting.doors.torch_methods import filled, triangle
 from numeric.lifting.doors.torch_modules import evaluating, held_by, numeric_module, symbolic_module
 from numeric.lifting.doors.torch_operands import Table, refused
@@ -58,14 +57,14 @@ _FACTORIES: Table = {
 }
 
 
-_BUILT_IN = [  # functions in C++ with a rule: they refuse sizes among their arguments before they ask the arrays
+_RANDOM = ("rand", "randn", "randint", "bernoulli", "multinomial", "normal", "rand_like", "randn_like")
+_BUILT_IN = [  # functions in C++: they refuse sizes among their arguments before they ask the arrays
     (space, name, value)
     for space in (torch, F)
     for name, value in vars(space).items()
-    if inspect.isbuiltin(value) and value in FUNCTIONS and name not in _FACTORIES
+    if inspect.isbuiltin(value) and not name.startswith("_") and name not in (*_FACTORIES, *_RANDOM)
 ]
 _ASKS = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
-_RANDOM = ("rand", "randn", "randint", "bernoulli", "multinomial", "normal", "rand_like", "randn_like")
 
 
 @contextmanager

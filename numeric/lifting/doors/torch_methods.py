@@ -207,7 +207,7 @@ def _logit(x: Any, eps: Any = None) -> Any:
 def _question(of_all: bool) -> Callable[..., Any]:
     def asked(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
         if dim is not None:
-            raise refuse("any() or all() along an axis")
+            return places.set_along(op.truth(x), int(dim), of_all, keepdim)
         return Question(op.truth(x), of_all)
 
     return asked

@@ -110,6 +110,8 @@ def _buffer(path: str, buffer: Any, known: Mapping[int, Expr]) -> Any:
     found = _frequencies(path, buffer, known)
     if found is not None:
         return found
+    if buffer.numel() <= places.LARGEST_TABLE and not buffer.is_complex():
+        return places.tabulated(buffer.detach().numpy())
     return _Unread(path, buffer.numel())
 
 

@@ -2,12 +2,13 @@
 
 from numeric.lifting.places.choosing import gathered, largest, picked, sorted_places
 from numeric.lifting.places.joining import concatenate, padded, stack, tiled
-from numeric.lifting.places.positions import band, positions, powers, running_sums, table_of, tabulated, triangle
+from numeric.lifting.places.positions import LARGEST_TABLE, band, positions, powers, running_sums, table_of, tabulated, triangle
 from numeric.lifting.places.reshaping import reshape
-from numeric.lifting.places.slices import flipped, item, padded_by_own, rolled, written
+from numeric.lifting.places.slices import flipped, item, padded_by_own, rolled, set_along, written
 from numeric.lifting.places.windows import convolved, pooled, pooled_to, window_entries
 
 __all__ = [
+    "LARGEST_TABLE",
     "band",
     "concatenate",
     "convolved",
@@ -25,6 +26,7 @@ __all__ = [
     "reshape",
     "rolled",
     "running_sums",
+    "set_along",
     "sorted_places",
     "stack",
     "table_of",

@@ -28,9 +28,9 @@ from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, tensor
 from numeric.lifting.trace import current
 
-__all__ = ["band", "positions", "powers", "running_sums", "table_of", "tabulated", "triangle"]
+__all__ = ["LARGEST_TABLE", "band", "positions", "powers", "running_sums", "table_of", "tabulated", "triangle"]
 
-_LARGEST_TABLE = 64  # a table of more numbers is data, not a formula
+LARGEST_TABLE = 64  # a table of more numbers is data, not a formula
 
 
 def running_sums(array: Tensor, axis: int, reverse: bool = False) -> Tensor:
@@ -51,8 +51,11 @@ def table_of(numbers: Any, letters: Sequence[Symbol]) -> Expr:
                  the numbers, each times the deltas of its place
     Raises       NotFollowed for more numbers than a formula has
     """
-    if numbers.dtype.kind not in "fiub" or not 0 < numbers.size <= _LARGEST_TABLE:
+    if numbers.dtype.kind not in "fiub" or not 0 < numbers.size <= LARGEST_TABLE:
         raise refuse(f"a table of {numbers.size} numbers: pass it as an argument")
+    powers_of = _powers_in(numbers, letters)
+    if powers_of is not None:
+        return powers_of
     exact = {at: as_number(numbers[at].item()) for at in np.ndindex(numbers.shape)}
     first = exact[(0,) * numbers.ndim]
     steps = [
@@ -67,6 +70,21 @@ def table_of(numbers: Any, letters: Sequence[Symbol]) -> Expr:
             for at, value in exact.items()
         )
     )
+
+
+def _powers_in(numbers: Any, letters: Sequence[Symbol]) -> Expr | None:
+    """Return base^(-i/count) where the numbers are such powers, up to rounding, of a whole base; else None."""
+    count = numbers.size
+    if numbers.ndim != 1 or numbers.dtype.kind != "f" or count < 3 or numbers[0] != 1 or not 0 < numbers[-1] < 1:
+        return None
+    base = round(float(numbers[-1]) ** (-count / (count - 1)))
+    held = np.float64(base) ** (-np.arange(count) / count)
+    double = numbers.dtype.itemsize >= 8
+    if base < 2 or not np.allclose(numbers, held, rtol=1e-14 if double else 1e-6, atol=0):
+        return None
+    current().rounded = current().rounded or not double
+    current().read(f"{count} numbers from 1 to {numbers[-1]:g} as {base}^(-i / {count})")
+    return Integer(base) ** (-letters[0] / count)
 
 
 def tabulated(numbers: Any) -> Tensor:

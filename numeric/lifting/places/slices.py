@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 from sympy import Expr, Integer, expand
@@ -14,6 +15,9 @@ from numeric.lifting.operations import (
     broadcast_to,
     certain,
     constant,
+    inserted,
+    logical_and,
+    logical_or,
     moved,
     viewed,
     where,
@@ -24,7 +28,7 @@ from numeric.lifting.places.reshaping import reshape
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, again, empty
 
-__all__ = ["flipped", "item", "padded_by_own", "rolled", "written"]
+__all__ = ["flipped", "item", "padded_by_own", "rolled", "set_along", "written"]
 
 
 def item(array: Tensor, key: Any) -> Tensor:
@@ -196,6 +200,17 @@ def _by_numbers(array: Tensor, keys: list[Any]) -> Tensor:
     if keys[axis].node.kind == "integer" and all(isinstance(each, slice) and each == slice(None) for each in others):
         return gathered(array, keys[axis], axis)
     raise refuse("an index by several arrays, or by a mask")
+
+
+def set_along(mask: Tensor, axis: int, of_all: bool, keepdims: bool = False) -> Tensor:
+    """Return whether all entries, or some entry, along an axis of a known size are set."""
+    number = axis_number(axis, mask.ndim)
+    count = mask.shape[number]
+    if not isinstance(count, int):
+        raise refuse(f"any() or all() along an axis of the symbolic size {count}")
+    rows = [item(mask, (*[slice(None)] * number, place)) for place in range(count)]
+    found = reduce(logical_and if of_all else logical_or, rows)
+    return inserted(found, [number]) if keepdims else found
 
 
 def padded_by_own(array: Tensor, axis: int, before: int, behind: int, mode: str) -> Tensor:
