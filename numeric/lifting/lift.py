@@ -417,7 +417,7 @@ def _naming(trace: Trace) -> Iterator[None]:
                 continue
             if not isinstance(value, Tensor):
                 trace.locals(name, value)
-            elif not value.is_empty and isinstance(value.node, Variable):
+            elif not (value.is_empty or value.is_unwritten) and isinstance(value.node, Variable):
                 trace.names.setdefault(value.node, name)
 
     def inside(frame: Any, event: str, argument: Any) -> Any:

@@ -39,6 +39,7 @@ class Tensor:
         self.is_argument = False
         self.is_empty = False  # an axis has no places: such an array may be joined with others, and no more
         self.is_unwritten = False  # it has no values yet: it may be written into, and no more
+        self.filled: list[Any] = []  # where an array without values was written so far
         self._views: list[weakref.ref[Tensor]] = []
 
     @property

@@ -23,7 +23,7 @@ from numeric.lifting.doors.numpy_references import own_code_followed
 from numeric.lifting.guards import Question
 from numeric.lifting.numbers import SYMBOLIC, Scalar, as_number, is_number
 from numeric.lifting.refusals import refuse
-from numeric.lifting.tensor import Tensor, again
+from numeric.lifting.tensor import Tensor, again, unwritten
 
 __all__ = [
     "FUNCTIONS",
@@ -564,6 +564,7 @@ FUNCTIONS: Table = {
     np.where: _where,
     np.tril: _tri(True),
     np.triu: _tri(False),
+    np.empty_like: lambda a, *given, **more: unwritten(_like(0)(a, *given, **more)),
     np.zeros_like: _like(0),
     np.ones_like: _like(1),
     np.full_like: _like(None),
@@ -607,7 +608,7 @@ FACTORIES: Table = {  # replaced in the namespace while a function is lifted: th
     "ones": _full(1),
     "zeros": _full(0),
     "full": _full(None),
-    "empty": lambda *given, **more: _refused("an array without values"),
+    "empty": lambda *given, **more: unwritten(_full(0)(*given, **more)),
     "tri": lambda n, m=None, k=0, dtype=float: places.band(
         axis(as_number(n)), axis(as_number(n if m is None else m)), k, True, _kind_of(dtype, Integer(1)) or "real"
     ),

@@ -9,7 +9,7 @@ from typing import Any
 from sympy import Expr, Integer, expand
 
 from numeric.lifting.axes import Along, Stepped, numbered, same_length, size_of_axis
-from numeric.lifting.numbers import Size, as_number, is_number, whole_quotient
+from numeric.lifting.numbers import Scalar, Size, as_number, is_number, whole_quotient
 from numeric.lifting.operations import (
     axis_number,
     broadcast_to,
@@ -26,7 +26,7 @@ from numeric.lifting.places.choosing import gathered
 from numeric.lifting.places.joining import concatenate, demand_entries, stack
 from numeric.lifting.places.reshaping import reshape
 from numeric.lifting.refusals import refuse
-from numeric.lifting.tensor import Tensor, again, empty
+from numeric.lifting.tensor import Tensor, again, empty, made
 
 __all__ = ["flipped", "item", "padded_by_own", "rolled", "set_along", "written"]
 
@@ -149,7 +149,7 @@ def _bound(given: Any, size: Expr, default: Expr) -> Expr:
 
 
 def written(array: Tensor, key: Any, value: Any) -> None:
-    """Write into an array in place, everywhere or at a slice of one axis; other writes are refused."""
+    """Write into an array in place: everywhere, at slices of its axes, or at a mask; other writes are refused."""
     keys = key if isinstance(key, tuple) else (key,)
     if all(each is Ellipsis or (isinstance(each, slice) and each == slice(None)) for each in keys):
         new = broadcast_to(value, array.axes) if isinstance(value, Tensor) else constant(as_number(value), array.axes)
@@ -160,23 +160,83 @@ def written(array: Tensor, key: Any, value: Any) -> None:
     if len(keys) == 1 and isinstance(keys[0], Tensor) and keys[0].kind == "boolean" and not isinstance(value, Tensor):
         array.overwrite(where(keys[0], value, again(array)))
         return
-    array.overwrite(_with_slice(array, keys, value))
+    keys, value = _as_slices(array, keys, value)
+    if not array.is_unwritten:
+        array.overwrite(_with_slice(array, keys, value))
+        return
+    filled = made(array._node, None, array.kind, array.axes)  # zeros: none is read before all places are written
+    done = [*array.filled, *_places_of(array, keys)]
+    array.overwrite(_with_slice(filled, keys, value))
+    array.filled, array.is_unwritten = done, not _covers(done, array)
+
+
+_Places = tuple[int, Expr, Expr, int]  # an axis, and the start, the number and the step of places along it
+
+
+def _as_slices(array: Tensor, keys: tuple[Any, ...], value: Any) -> tuple[tuple[Any, ...], Any]:
+    """Return keys with one slice for each axis, numbers of places as slices of one, and the value in their shape."""
+    dots = [number for number, each in enumerate(keys) if each is Ellipsis]
+    known = (slice, int, Scalar)
+    if len(dots) > 1 or not all(each is Ellipsis or (isinstance(each, known) and each is not True) for each in keys):
+        raise refuse("a write into a part of an array")
+    at = dots[0] if dots else len(keys)
+    missing = array.ndim - len(keys) + len(dots)
+    if missing < 0:
+        raise IndexError(f"{len(keys)} indices for an array of {array.ndim} axes")
+    keys = (*keys[:at], *[slice(None)] * missing, *keys[at + len(dots) :])
+    numbers = [axis for axis, each in enumerate(keys) if not isinstance(each, slice)]
+    starts = {axis: _place_of(keys[axis], array.axes[axis]) for axis in numbers}
+    slices = tuple(
+        slice(_known(starts[axis]), _known(starts[axis] + 1)) if axis in starts else each
+        for axis, each in enumerate(keys)
+    )
+    if numbers and isinstance(value, Tensor):
+        left = array.ndim - len(numbers)
+        wide = inserted(value, list(range(left - value.ndim))) if value.ndim < left else value
+        value = inserted(wide, numbers)
+    return slices, value
+
+
+def _known(place: Expr) -> Any:
+    return int(place) if place.is_Integer else Size(place)
+
+
+def _places_of(array: Tensor, keys: Sequence[slice]) -> list[_Places]:
+    """Return the places that a write reaches, if it is along one axis."""
+    reached = [(axis, *_range(key, array.axes[axis])) for axis, key in enumerate(keys) if key != slice(None)]
+    return reached if len(reached) == 1 else []
+
+
+def _covers(done: Sequence[_Places], array: Tensor) -> bool:
+    """Return whether places along one axis are all of them: every step-th from each start, or one after another."""
+    for axis in {axis for axis, *_ in done}:
+        size = size_of_axis(array.axes[axis])
+        own = [each[1:] for each in done if each[0] == axis]
+        for by in {step for _, _, step in own if step > 1}:
+            starts = {start for start, count, step in own if step == by and expand(count * by - size) == 0}
+            if starts >= set(map(Integer, range(by))):
+                return True
+        end: Expr = Integer(0)
+        for _ in own:  # the one that begins where the last one ended
+            end = next((expand(start + count) for start, count, step in own if step == 1 and start == end), end)
+        if expand(end - size) == 0:
+            return True
+    return False
 
 
 def _with_slice(array: Tensor, keys: tuple[Any, ...], value: Any) -> Tensor:
-    """Return an array with other entries at a slice of one axis: the parts beside the slice are joined to it."""
-    dots = [number for number, each in enumerate(keys) if each is Ellipsis]
-    if not all(each is Ellipsis or isinstance(each, slice) for each in keys) or len(dots) > 1:
-        raise refuse("a write into a part of an array")
-    if dots:
-        missing = array.ndim - len(keys) + 1
-        keys = (*keys[: dots[0]], *[slice(None)] * missing, *keys[dots[0] + 1 :])
+    """Return an array with other entries at slices of axes: the parts beside a slice are joined to it."""
     (number, *more) = [number for number, each in enumerate(keys) if each != slice(None)]
-    if more:
-        raise refuse("a write into slices of several axes")
     start, length, step = _range(keys[number], array.axes[number])
     shape = [length if place == number else along for place, along in enumerate(array.axes)]
-    new = broadcast_to(value, shape) if isinstance(value, Tensor) else constant(as_number(value), shape)
+    if more:
+        front = (slice(None),) * number
+        inside = again(item(array, (*front, keys[number])))
+        new = _with_slice(inside, (*front, slice(None), *keys[number + 1 :]), value)
+    elif isinstance(value, Tensor):
+        new = broadcast_to(value, shape)
+    else:
+        new = constant(as_number(value), shape)
 
     def part(first: Any, last: Any, by: int = 1) -> Tensor:
         return item(array, (*[slice(None)] * number, slice(first, last, by)))
