@@ -612,12 +612,20 @@ FACTORIES: Table = {  # replaced in the namespace while a function is lifted: th
     "tri": lambda n, m=None, k=0, dtype=float: places.band(
         axis(as_number(n)), axis(as_number(n if m is None else m)), k, True, _kind_of(dtype, Integer(1)) or "real"
     ),
-    "eye": lambda n, **more: _refused("an identity matrix"),
+    "eye": lambda N, M=None, k=0, dtype=float, **more: _identity(N, M, k, dtype),
+    "identity": lambda n, dtype=float, **more: _identity(n, None, 0, dtype),
     **dict.fromkeys(
         ("asarray", "asanyarray", "ascontiguousarray"), lambda a, *given, **more: _as_array(a, *given, **more)
     ),
     "array": lambda a, *given, copy=True, **more: _copied(_as_array(a, *given, **more), copy is True),
 }
+
+
+def _identity(rows: Any, columns: Any, diagonal: Any, dtype: Any) -> Any:
+    _kind_of(dtype, Integer(1))
+    if np.dtype(float if dtype is None else dtype).kind != "f":
+        raise refuse("an identity matrix of other than real numbers")
+    return places.identity(as_number(rows), as_number(rows if columns is None else columns), diagonal)
 
 
 def _as_array(a: Any, dtype: Any = None, **more: Any) -> Any:

@@ -52,6 +52,7 @@ _FACTORIES: Table = {
     "zeros": filled(0),
     "full": filled(None),
     "empty": lambda *given, **more: unwritten(filled(0)(*given, **more)),
+    "eye": lambda n, m=None, **more: places.identity(as_number(n), as_number(n if m is None else m)),
     "tril": triangle(True),
     "triu": triangle(False),
 }

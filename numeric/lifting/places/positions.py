@@ -28,7 +28,7 @@ from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, tensor
 from numeric.lifting.trace import current
 
-__all__ = ["LARGEST_TABLE", "band", "positions", "powers", "running_sums", "table_of", "tabulated", "triangle"]
+__all__ = ["LARGEST_TABLE", "band", "identity", "positions", "powers", "running_sums", "table_of", "tabulated", "triangle"]
 
 LARGEST_TABLE = 64  # a table of more numbers is data, not a formula
 
@@ -122,6 +122,12 @@ def band(rows: Along, columns: Along, diagonal: Any, lower: bool, kind: str = "b
     if lower and shift == 0 and same_length(rows, columns):
         return tensor(CausalMask(rows), kind=kind)
     return tensor(BandMask(rows, columns, -oo if lower else shift, shift if lower else oo), kind=kind)
+
+
+def identity(rows: Expr, columns: Expr, diagonal: Any = 0) -> Tensor:
+    """Return a matrix with ones on a diagonal and zeros elsewhere."""
+    shift = as_number(diagonal)
+    return real(tensor(BandMask(rows, columns, shift, shift), kind="boolean"))
 
 
 def triangle(array: Tensor, diagonal: Any, lower: bool) -> Tensor:
