@@ -72,7 +72,9 @@ def literal(value: Any) -> Table:
     if found.size > 1 and not (found == found.flat[0]).all():
         kind = "integer" if found.dtype.kind in "iu" else "real"
         formula = table_of(found, PLACES)
-        return Table(Gt(formula, 0) if found.dtype.kind == "b" else formula, axes, "boolean" if found.dtype.kind == "b" else kind)
+        return Table(
+            Gt(formula, 0) if found.dtype.kind == "b" else formula, axes, "boolean" if found.dtype.kind == "b" else kind
+        )
     one = found.flat[0].item()
     if found.dtype.kind == "b":
         return Table(true if one else false, axes, "boolean")

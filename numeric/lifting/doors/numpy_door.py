@@ -13,8 +13,28 @@ from math import isinf
 from typing import Any
 
 import numpy as np
-from sympy import Abs, Eq, Expr, Ge, Gt, Integer, Le, Lt, Ne, chebyshevt, chebyshevu, exp, expand, hermite, laguerre
-from sympy import legendre, log, oo, pi, sqrt
+from sympy import (
+    Abs,
+    Eq,
+    Expr,
+    Ge,
+    Gt,
+    Integer,
+    Le,
+    Lt,
+    Ne,
+    chebyshevt,
+    chebyshevu,
+    exp,
+    expand,
+    hermite,
+    laguerre,
+    legendre,
+    log,
+    oo,
+    pi,
+    sqrt,
+)
 
 from derivations.language.arrays.shapes import axis
 from numeric.lifting import operations as op

@@ -104,7 +104,11 @@ def _patched() -> Iterator[None]:
 
 def _by_rule(function: Callable[..., Any], given: Any, options: Mapping[str, Any]) -> Any:
     """Return what a function gives where a symbolic size is among its arguments; arrays alone find the rule."""
-    values = [each for value in (*given, *options.values()) for each in (value if isinstance(value, tuple | list) else (value,))]
+    values = [
+        each
+        for value in (*given, *options.values())
+        for each in (value if isinstance(value, tuple | list) else (value,))
+    ]
     symbolic = any(isinstance(each, Scalar) for each in values) and any(isinstance(each, Tensor) for each in values)
     return torch_called(function, given, options) if symbolic else function(*given, **options)
 

@@ -96,7 +96,9 @@ def _sequence(cell: Callable[..., Any], of_pairs: bool = False) -> Callable[...,
                     made.append(state[0] if of_pairs else state)
                 last.append(state if of_pairs else (state,))
                 outputs.append(made[::-1] if direction else made)
-            rows = [places.concatenate(list(pair), -1) if directions > 1 else pair[0] for pair in zip(*outputs, strict=True)]
+            rows = [
+                places.concatenate(list(pair), -1) if directions > 1 else pair[0] for pair in zip(*outputs, strict=True)
+            ]
         return (places.stack(rows, axis), *(places.stack(list(kind), 0) for kind in zip(*last, strict=True)))
 
     return run

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from numeric.lifting import operations as op
 from numeric.lifting import places
 from numeric.lifting.doors.torch_operands import Table
 from numeric.lifting.numbers import as_number
@@ -121,7 +120,9 @@ def _cut(x: Any, along: int, before: Any, behind: Any) -> Any:
 
 def _blocks(x: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
     """Return the windows of images as columns: the channels with the places in a window, by the windows."""
-    kernel, gaps, around, steps = (_whole(_several(each, 2), "windows") for each in (kernel_size, dilation, padding, stride))
+    kernel, gaps, around, steps = (
+        _whole(_several(each, 2), "windows") for each in (kernel_size, dilation, padding, stride)
+    )
     for axis, each in enumerate(around, start=x.ndim - 2):
         x = places.padded(x, axis, as_number(each), as_number(each), as_number(0))
     parts = places.window_entries(x, kernel, steps, gaps)

@@ -2,7 +2,17 @@
 
 from numeric.lifting.places.choosing import gathered, largest, picked, sorted_places
 from numeric.lifting.places.joining import concatenate, padded, stack, tiled
-from numeric.lifting.places.positions import LARGEST_TABLE, band, identity, positions, powers, running_sums, table_of, tabulated, triangle
+from numeric.lifting.places.positions import (
+    LARGEST_TABLE,
+    band,
+    identity,
+    positions,
+    powers,
+    running_sums,
+    table_of,
+    tabulated,
+    triangle,
+)
 from numeric.lifting.places.reshaping import reshape
 from numeric.lifting.places.slices import flipped, item, padded_by_own, rolled, set_along, written
 from numeric.lifting.places.windows import convolved, pooled, pooled_to, window_entries

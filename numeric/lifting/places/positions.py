@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-
 from sympy import Add, Expr, Gt, Integer, KroneckerDelta, Lambda, Mul, Symbol, expand, oo
 
 from derivations.language.arrays.arrangements import Numbers, Tabulated
@@ -28,7 +27,17 @@ from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, tensor
 from numeric.lifting.trace import current
 
-__all__ = ["LARGEST_TABLE", "band", "identity", "positions", "powers", "running_sums", "table_of", "tabulated", "triangle"]
+__all__ = [
+    "LARGEST_TABLE",
+    "band",
+    "identity",
+    "positions",
+    "powers",
+    "running_sums",
+    "table_of",
+    "tabulated",
+    "triangle",
+]
 
 LARGEST_TABLE = 64  # a table of more numbers is data, not a formula
 
