@@ -159,18 +159,24 @@ def prove_same(one: Callable[..., Any], other: Callable[..., Any] | Expr, /, **s
     if isinstance(other, Expr):
         return _prove_formula(one, other, shapes)
     name, target = map(name_of, (one, other))
+    second = _lifted_by_some_door(other, shapes)
+    if isinstance(second, str):
+        return Verdict("not followed", name, target, reason=f"{target}{second}")
+    return _of_doors(one, lambda: _as_second(one, name, second))
+
+
+def _lifted_by_some_door(function: Callable[..., Any], shapes: Mapping[str, Any]) -> Lifted | str:
+    """Return a function as a layer, with the arrays of the first library that it takes; or why it takes none."""
     reasons: list[str] = []
-    for door in doors_of(other):
+    for door in doors_of(function):
         try:
             with called_with(door):
-                second = _checked(next(ways(other, (), shapes)))
+                return _checked(next(ways(function, (), shapes)))
         except NotFollowed as refusal:
-            reasons.append(f"{target}: {refusal}")
+            reasons.append(f": {refusal}")
         except _ERRORS as error:
-            reasons.append(f"{target} raises {type(error).__name__}: {error}")
-        else:
-            return _of_doors(one, lambda: _as_second(one, name, second))
-    return Verdict("not followed", name, target, reason=reasons[0])
+            reasons.append(f" raises {type(error).__name__}: {error}")
+    return reasons[0]
 
 
 def _as_second(one: Callable[..., Any], name: str, second: Lifted) -> Verdict:

@@ -42,7 +42,7 @@ def own_code_followed(
 
 @contextmanager
 def _patched(space: dict[str, Any], factories: Collection[str]) -> Iterator[None]:
-    """Let a module of NumPy, and those that it reads, make arrays by the functions in NumPy's namespace during the call.
+    """Let a module of NumPy, and those that it reads, make arrays by the functions in NumPy's namespace.
 
     NumPy's own code calls them by names of its own, some of them in modules such as `numpy._core.numeric`.
     """

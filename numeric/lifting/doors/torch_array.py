@@ -9,7 +9,8 @@ import torch
 
 from numeric.lifting import operations as op
 from numeric.lifting import places
-from numeric.lifting.doors.numpy_door import shape_of, swapped
+from numeric.lifting.doors.numpy_arguments import shape_of
+from numeric.lifting.doors.shared_functions import swapped
 from numeric.lifting.doors.torch_calls import torch_called
 from numeric.lifting.doors.torch_methods import IDENTITIES, METHODS
 from numeric.lifting.doors.torch_operands import Table, as_arguments, as_operand, cast

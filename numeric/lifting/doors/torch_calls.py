@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from derivations.language.arrays.shapes import axis
 from numeric.lifting import operations as op
 from numeric.lifting import places
-from numeric.lifting.doors.numpy_door import axes_of
+from numeric.lifting.doors.numpy_arguments import axes_of
 from numeric.lifting.doors.torch_functions import FUNCTIONS
 from numeric.lifting.doors.torch_losses import of_classes
 from numeric.lifting.doors.torch_methods import METHODS, chosen, filled

@@ -15,7 +15,8 @@ from sympy import Expr, Integer, Max, Min, Rational, exp, log, pi, sqrt, tanh
 
 from numeric.lifting import operations as op
 from numeric.lifting import places
-from numeric.lifting.doors.numpy_door import axes_of, contracted, swapped
+from numeric.lifting.doors.numpy_arguments import axes_of
+from numeric.lifting.doors.shared_functions import contracted, swapped
 from numeric.lifting.doors.torch_losses import LOSSES, REDUCED
 from numeric.lifting.doors.torch_methods import METHODS, chosen, chunks, clamped, norm, softmax
 from numeric.lifting.doors.torch_operands import Table

@@ -14,7 +14,7 @@ import torch
 
 from numeric.lifting import operations as op
 from numeric.lifting import places
-from numeric.lifting.doors.numpy_door import swapped
+from numeric.lifting.doors.shared_functions import swapped
 from numeric.lifting.doors.torch_operands import Table
 from numeric.lifting.refusals import refuse
 
