@@ -7,11 +7,7 @@ from math import isinf
 from typing import Any
 
 import numpy as np
-from sympy import (
-    Expr,
-    Integer,
-    oo,
-)
+from sympy import Expr, Integer, oo
 
 from numeric.lifting import operations as op
 from numeric.lifting import places

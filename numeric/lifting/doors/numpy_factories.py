@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from dis import get_instructions
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
-from sympy import (
-    Integer,
-)
+from sympy import Integer
 
 from derivations.language.arrays.shapes import axis
 from numeric.lifting import operations as op
@@ -63,7 +65,7 @@ FACTORIES: Table = {  # replaced in the namespace while a function is lifted: th
     "ones": _full(1),
     "zeros": _full(0),
     "full": _full(None),
-    "empty": lambda *given, **more: unwritten(_full(0)(*given, **more)),
+    "empty": lambda *given, **more: _without_values(*given, **more),
     "tri": lambda n, m=None, k=0, dtype=float: places.band(
         axis(as_number(n)), axis(as_number(n if m is None else m)), k, True, kind_of(dtype, Integer(1)) or "real"
     ),
@@ -74,6 +76,29 @@ FACTORIES: Table = {  # replaced in the namespace while a function is lifted: th
     ),
     "array": lambda a, *given, copy=True, **more: _copied(_as_array(a, *given, **more), copy is True),
 }
+
+
+def _without_values(*given: Any, **more: Any) -> Any:
+    """Return an array without values for a line of Python that asks for it; code in C would write into its memory."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and _OWN in Path(frame.f_code.co_filename).parents:
+        frame = frame.f_back
+    if frame is None or not _calls(frame, "empty"):
+        raise refuse("an array without values for code in C, such as random numbers")
+    return unwritten(_full(0)(*given, **more))
+
+
+_OWN = Path(__file__).parents[1]
+
+
+def _calls(frame: FrameType, name: str) -> bool:
+    """Return whether the expression that a frame is at begins with the function of some name."""
+    spans = list(frame.f_code.co_positions())
+    here = spans[frame.f_lasti // 2]
+    if None in here:
+        return False
+    loads = (each for each in get_instructions(frame.f_code) if each.argval == name and each.positions is not None)
+    return any((each.positions.lineno, each.positions.col_offset) == (here[0], here[2]) for each in loads)
 
 
 def _identity(rows: Any, columns: Any, diagonal: Any, dtype: Any) -> Any:

@@ -5,16 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sympy import (
-    Eq,
-    Ge,
-    Gt,
-    Integer,
-    Le,
-    Lt,
-    Ne,
-    pi,
-)
+from sympy import Eq, Ge, Gt, Integer, Le, Lt, Ne, pi
 
 from numeric.lifting import operations as op
 from numeric.lifting.doors.numpy_arguments import Table, axes_of, float_only, plain, python_number, small_table

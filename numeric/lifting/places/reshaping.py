@@ -14,11 +14,7 @@ from sympy import Expr, Integer, Symbol, expand
 
 from numeric.lifting.axes import Along, Factors, Index, fine, numbered
 from numeric.lifting.numbers import as_number, whole_quotient
-from numeric.lifting.operations import (
-    moved,
-    unequal,
-    viewed,
-)
+from numeric.lifting.operations import moved, unequal, viewed
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor
 
