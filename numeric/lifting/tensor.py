@@ -20,7 +20,7 @@ from numeric.lifting.numbers import Scalar, size_of
 from numeric.lifting.refusals import refuse
 from numeric.lifting.trace import current
 
-__all__ = ["Tensor", "again", "empty", "made", "taking_sizes", "tensor", "unwritten"]
+__all__ = ["Tensor", "again", "empty", "made", "own_function", "taking_sizes", "tensor", "unwritten"]
 
 
 class Tensor:
@@ -211,4 +211,10 @@ def taking_sizes(concrete: Callable[..., Any], symbolic: Callable[..., Any]) -> 
         rule = symbolic if any(isinstance(part, Scalar | Tensor) for part in parts) else concrete
         return rule(*given, **options)
 
+    called.concrete = concrete  # type: ignore[attr-defined]
     return called
+
+
+def own_function(function: Any) -> Any:
+    """Return a library's own function, also where one that takes sizes stands in its place."""
+    return getattr(function, "concrete", function)

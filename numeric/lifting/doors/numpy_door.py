@@ -265,7 +265,7 @@ def _refused(what: str) -> Any:
     raise refuse(what)
 
 
-def _question(a: Any, axis: Any, more: dict[str, Any], of_all: bool) -> Question:
+def _question(a: Any, axis: Any, more: dict[str, Any], of_all: bool) -> Question | Tensor:
     plain(more, "keepdims")
     if axis is not None:
         return places.set_along(op.truth(a), int(axis), of_all, keeps(more.get("keepdims", False)))

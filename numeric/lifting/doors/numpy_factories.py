@@ -97,8 +97,8 @@ def _calls(frame: FrameType, name: str) -> bool:
     here = spans[frame.f_lasti // 2]
     if None in here:
         return False
-    loads = (each for each in get_instructions(frame.f_code) if each.argval == name and each.positions is not None)
-    return any((each.positions.lineno, each.positions.col_offset) == (here[0], here[2]) for each in loads)
+    loads = (each.positions for each in get_instructions(frame.f_code) if each.argval == name)
+    return any(span is not None and (span.lineno, span.col_offset) == (here[0], here[2]) for span in loads)
 
 
 def _identity(rows: Any, columns: Any, diagonal: Any, dtype: Any) -> Any:

@@ -27,7 +27,7 @@ from numeric.lifting.doors.torch_operators import operators_followed
 from numeric.lifting.doors.torch_references import definitions_of, name_of, without_writing
 from numeric.lifting.numbers import as_number
 from numeric.lifting.refusals import NotFollowed, refuse
-from numeric.lifting.tensor import again, unwritten
+from numeric.lifting.tensor import again, own_function, unwritten
 from numeric.lifting.trace import current
 
 __all__ = ["BODIES", "torch_called"]
@@ -36,6 +36,7 @@ __all__ = ["BODIES", "torch_called"]
 def torch_called(function: Any, given: Any, options: Mapping[str, Any]) -> Any:
     """Return what a function of PyTorch gives for symbolic arrays."""
     given, options = as_arguments(given, options)
+    function = own_function(function)
     rule = _rule_of(function)
     if rule is None and getattr(function, "__code__", None) in BODIES:
         return function(*given, **options)  # written in Python over other functions: it is followed inside
@@ -52,7 +53,7 @@ def _rule_of(function: Any) -> Callable[..., Any] | None:
     """Return the rule of a function, of a method, or of one overload of an operator."""
     if not isinstance(function, torch._ops.OpOverload):
         method = getattr(function, "__objclass__", None) is torch._C.TensorBase
-        plain = getattr(torch, str(getattr(function, "__name__", "")).removesuffix("_copy"), None)
+        plain = own_function(getattr(torch, str(getattr(function, "__name__", "")).removesuffix("_copy"), None))
         copies = name_of(function).endswith("_copy") and plain is not function
         return FUNCTIONS.get(function) or (FUNCTIONS.get(plain) if method or copies else None)
     name = function._opname
@@ -60,7 +61,7 @@ def _rule_of(function: Any) -> Callable[..., Any] | None:
         return _PRIMS.get(name) or (METHODS[name] if name in _SAME else None)
     if function.namespace != "aten":
         return None
-    known = (FUNCTIONS.get(getattr(space, name, None)) for space in (torch, torch._C._nn))
+    known = (FUNCTIONS.get(own_function(getattr(space, name, None))) for space in (torch, torch._C._nn))
     return _OPERATORS_OF.get(name) or next((rule for rule in known if rule is not None), None) or METHODS.get(name)
 
 

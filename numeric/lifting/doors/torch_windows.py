@@ -108,7 +108,8 @@ def _padded(x: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
             before, behind = (max(each, 0) if isinstance(each, int) else each for each in (before, behind))
             x = places.padded(x, along, as_number(before), as_number(behind), as_number(value or 0))
         else:
-            x = places.padded_by_own(x, along, *_whole((before, behind), "padding"), _MODES.get(mode, mode))
+            first, last = _whole((before, behind), "padding")
+            x = places.padded_by_own(x, along, first, last, _MODES.get(mode, mode))
     return x
 
 
