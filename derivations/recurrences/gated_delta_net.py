@@ -48,7 +48,6 @@ EPSILON = Rational(1, 10**6)
 AT_KEY = e * key_width + p
 
 
-@catalogued
 def gated_delta_rule(*, by_columns: bool = False) -> Layer:
     """Return what every head reads of its state, which each position decays and corrects.
 

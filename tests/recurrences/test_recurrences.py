@@ -20,7 +20,7 @@ from derivations.language.differentiation.proving import prove_gradient
 from derivations.language.judge.proof import judge
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.results.derivation import Assumption, Claim, Derivation, Step
-from derivations.recurrences import delta_rule
+from derivations.recurrences import delta_rule, gated_delta_rule
 from derivations.recurrences.delta_rule import j, q, s
 from derivations.recurrences.linear_recurrence import B, L, S, c, decayed, recurrent, t, total
 from derivations.symbols import d, d_k, m, n
@@ -96,7 +96,7 @@ def test_the_logarithms_have_the_first_axes_of_the_states() -> None:
         Recurrence(L, B, Integer(2))
 
 
-GRADIENTS = ["linear_recurrence", "selective_states", "gated_recurrence", "lightning_attention", "gated_delta_rule"]
+GRADIENTS = ["linear_recurrence", "selective_states", "gated_recurrence", "lightning_attention", "gated_delta_net"]
 
 
 @pytest.mark.parametrize("name", [*GRADIENTS, pytest.param("kimi_delta_attention", marks=pytest.mark.slow)])
@@ -163,7 +163,7 @@ def test_columns_and_rows_of_a_matrix_of_rank_one_fit() -> None:
 
 def test_a_corrected_state_says_the_value_of_its_key() -> None:
     """With all of what is missing corrected, and a key of length 1, the state answers its key with the value."""
-    function = compile_layer(layer("gated_delta_rule"))
+    function = compile_layer(gated_delta_rule())
     rng = np.random.default_rng(5)
     K, V = rng.normal(size=(7, 2, 5)), rng.normal(size=(7, 2, 3, 2))
     K /= np.sqrt((K * K).sum(axis=-1, keepdims=True))

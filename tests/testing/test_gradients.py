@@ -38,7 +38,7 @@ def test_derived_gradients_are_those_of_complex_steps(name):
         np.testing.assert_allclose(found[path][known], slope[known], rtol=0, atol=error * largest)
 
 
-def central_differences(case, cotangent, step=2.0**-18, most=12):
+def central_differences(case, cotangent, step=2.0**-20, most=12):
     """Return the slopes at some entries of each array, drawn: each entry takes two runs of the layer."""
     generator = np.random.default_rng(3)
 

@@ -49,7 +49,6 @@ def _column(X: Any, *places: int) -> Any:
     return X
 
 
-@loops_of("gated_delta_rule")
 @at_fifty_digits
 def gated_delta_rule(Q: Array, K: Array, V: Array, L: Array, eta: Array) -> Any:
     """Return what every head reads of its state.
