@@ -15,11 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
+from sympy import Expr, Sum, Symbol
+
 from derivations.documents.budget import TooCostly, budget_of
 from derivations.documents.conditions import SPECIAL, is_condition
 from derivations.documents.decide.identities import Decided, decided, is_refuted
 from derivations.documents.elaborate import Elaborated, NotElaborated, elaborated
-from derivations.documents.elaborate.expanding import differentiable, letters_in
+from derivations.documents.elaborate.expanding import differentiable
 from derivations.documents.nearest.mending import mended
 from derivations.documents.proving import are_equal, proved, provisos
 from derivations.documents.scope import Scope
@@ -73,7 +75,8 @@ def _said(
         layout = "a gradient is a row" if typings[levels.index("proved")].turned else "a gradient is a column"
         yield Finding("conditional", CHECK, "this is the derivative in one of two layouts", assumptions=(layout,))
     elif is_refuted(found) and statement.chain.condition is None and not SPECIAL.search(scope.words(statement)):
-        if letters_in(sides[1]) <= letters_in(sides[0]) and not any(map(_may_go_on, sides)):
+        left, right = typings[0].sides[:2]
+        if _letters(right) <= _letters(left) and not any(map(_may_go_on, sides)):
             slip = _mended(sides, typings[0], scope)
             summed = any(isinstance(part, Aggregate) for side in sides for part in side.walk())
             if slip or (as_it_stands and not summed):
@@ -98,6 +101,11 @@ def _mended(sides: Sequence[Node], typing: Elaborated, scope: Scope) -> str:
         slip = mended(sides, typing, scope, RULE)
         return "" if slip is None else f"{slip[2]}; "
     return ""
+
+
+def _letters(side: Expr) -> set[Symbol]:
+    """Return what no sum binds; the letters that something is differentiated by are among it."""
+    return side.atoms(Symbol) - {place for whole in side.atoms(Sum) for place in whole.bound_symbols}
 
 
 def _may_go_on(side: Node) -> bool:

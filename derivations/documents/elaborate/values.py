@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from sympy import (
+    Abs,
     Derivative,
     Expr,
     Integer,
@@ -339,7 +340,7 @@ class Reader:
 
     def power(self, node: Power) -> Value:
         """Return a power: of a number, of e, or of every entry of a vector."""
-        exponent = self.value(node.exponent)
+        exponent = self.value(node.exponent) if (short := _number(node.exponent)) is None else self.number(short, True)
         inside = _normed(node.base)
         if inside is not None and isinstance(node.exponent, Number) and node.exponent.value == 2:
             return self.squared(self.value(inside))  # without the root, which has no slope at 0
@@ -352,8 +353,10 @@ class Reader:
             raise NotElaborated(node, "a power with an array above")
         both = self.sizes.is_one(base.rows), self.sizes.is_one(base.columns)
         if not any(both):
+            if isinstance(node.base, Name) and self.letters.split(node.base)[1]:
+                raise Clash("a power of a matrix among others")
             raise NotElaborated(node, "a power of a matrix")
-        if not all(both) and not (isinstance(node.exponent, Number) and node.exponent.value > 0):
+        if not all(both) and short is None:
             raise NotElaborated(node, "a power of a vector")
         return self.together([base, exponent], lambda x, y: Pow(x, y, evaluate=False))
 
@@ -366,6 +369,8 @@ class Reader:
                 return self.value(node.inside)
             case Fence(bracket=bracket) if bracket in NORM:
                 return self.norm(self.value(node.inside))
+            case Fence(bracket="|") if not isinstance(node.inside, Name) or node.inside.base.islower():
+                return self.mapped(Abs, self.value(node.inside))  # that of a capital may be a count, or a determinant
         raise NotElaborated(node, f"brackets {node.bracket}")
 
     def norm(self, value: Value) -> Value:
@@ -498,9 +503,14 @@ class Reader:
     # --- sums ---
 
     def aggregate(self, node: Aggregate) -> Value:
-        """Return a sum over an index."""
-        if node.kind != "sum" or len(node.index) != 1:
+        """Return a sum over an index, or over several one after the other."""
+        if node.kind != "sum" or not node.index:
             raise NotElaborated(node, f"a {node.kind}")
+        if len(node.index) > 1:
+            if node.lower is not None or node.upper is not None or node.over is not None:
+                raise NotElaborated(node, "a sum over several indices with bounds")
+            first, *rest = node.index
+            return self.aggregate(replace(node, index=(first,), body=replace(node, index=tuple(rest))))
         with self._binding(node) as (found, low, high, apart):
             inner = self.value(node.body)
 
@@ -555,6 +565,22 @@ class Reader:
                 del self.bound[name.key]
             else:
                 self.bound[name.key] = before
+
+
+def _number(node: Node) -> Rational | None:
+    """Return the number that a part is written as: 2, -1/2."""
+    match node:
+        case Number(value=value, unit="") if max(abs(value.numerator), value.denominator) < LARGEST_NUMBER:
+            return Rational(value.numerator, value.denominator)
+        case Negative(operand=inner):
+            below = _number(inner)
+            return None if below is None else -below
+        case Quotient(numerator=above, denominator=below):
+            one, other = _number(above), _number(below)
+            return None if one is None or not other else one / other
+        case Fence(bracket="(" | "{" | "[", inside=inner):
+            return _number(inner)
+    return None
 
 
 def _normed(node: Node) -> Node | None:

@@ -16,6 +16,9 @@ def verdicts(text):
         r"(a + b)^2 = a^2 + 2 a b + b^2",
         r"(\mathbf{A} \mathbf{B})^T = \mathbf{B}^T \mathbf{A}^T",
         r"\frac{e^{x_i + c}}{\sum_j e^{x_j + c}} = \frac{e^{x_i} e^c}{e^c \sum_j e^{x_j}}",
+        r"\sum_{i,j} a_{ij}^2 = \sum_i \sum_j a_{ij} a_{ij}",
+        r"\|\mathbf{x} - \mathbf{y}\|^2 = (\mathbf{x} - \mathbf{y})^T (\mathbf{x} - \mathbf{y})",
+        r"x^{-\frac{1}{2}} x = x^{\frac{1}{2}}",
         r"\frac{4 B S T D}{4 B S D + 4 B T D} = \frac{S T D}{S D + T D}",
     ],
 )
