@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from sympy import Expr, Sum, Symbol
+from sympy.core.function import AppliedUndef
 
 from derivations.documents.budget import TooCostly, budget_of
 from derivations.documents.conditions import SPECIAL, is_condition
@@ -78,8 +79,8 @@ def _said(
         left, right = typings[0].sides[:2]
         if _letters(right) <= _letters(left) and not any(map(_may_go_on, sides)):
             slip = _mended(sides, typings[0], scope)
-            summed = any(isinstance(part, Aggregate) for side in sides for part in side.walk())
-            if slip or (as_it_stands and not summed):
+            free = any(isinstance(part, Aggregate) for side in sides for part in side.walk()) or left.has(AppliedUndef)
+            if slip or (as_it_stands and not free):
                 yield Finding("wrong", CHECK, f"this is not the derivative: {slip}{found[0].reason}")
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sympy import Add, Expr, Indexed, Pow, Sum, expand, log, preorder_traversal
+from sympy.core.function import AppliedUndef
 
 from derivations.documents.budget import spend
 from derivations.documents.conditions import SPECIAL, is_condition
@@ -29,6 +30,7 @@ from derivations.documents.verdicts import Finding
 __all__ = ["Decided", "check_identities", "decided", "verdict_of"]
 
 CHECK = "identity"
+_OF_MANY = (Indexed, Sum, AppliedUndef)  # entries that may add up to 1, and functions that may have laws of their own
 
 
 def check_identities(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
@@ -70,7 +72,7 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
         return  # it may be solved for its letters
     elif statement.chain.condition is not None or SPECIAL.search(scope.words(statement)):
         return  # the equation may hold of what is meant
-    elif not by and link and is_refuted(found) and not typings[0].sides[0].has(Indexed, Sum):
+    elif not by and link and is_refuted(found) and not any(s.has(*_OF_MANY) for s in typings[0].sides[:2]):
         yield Finding("wrong", CHECK, f"the sides differ: {found[0].reason}")
     elif not by and is_refuted(found) and (missing := _missing_terms(typings)):
         yield Finding(

@@ -414,6 +414,8 @@ class Reader:
             raise NotElaborated(node, "a function with an index")
         if word in SIGMA:
             word = "sigmoid" if self.sigmoid else "activation"
+        if node.function.primes:
+            raise NotElaborated(node, "the slope of a function, which is no function of its own")
         if word in BY_ENTRY and len(node.arguments) == 1:
             return self.mapped(BY_ENTRY[word], self.value(node.arguments[0]))
         if word in SOFTMAX and len(node.arguments) == 1:

@@ -67,11 +67,17 @@ def test_what_holds_under_a_condition_or_another_reading_is_neither_proved_nor_w
     [
         r"(a + i b)(c + i d) = a c - b d + i (a d + b c)",  # the imaginary unit
         r"\log_2 x + \log y = \ln x + \ln y",
+        r"1 - \sigma(2 x) + y = \sigma(-2 x) + y",  # right of the sigmoid, which nothing names here
         r"W1 x + b = W 1 x - b",  # the number may belong to the name
     ],
 )
 def test_what_may_be_read_otherwise_is_left_alone(formula):
     assert verdicts(f"$$s = {formula}$$") == []
+
+
+def test_a_slope_is_not_the_function():
+    assert verdicts(r"$$s = \tanh'(x) + 1 = 1 + \tanh(x)$$") == []
+    assert verdicts(r"$$s = 2 \tanh'(x) = 2 (1 - \tanh(x)^2)$$") == []
 
 
 def test_the_documents_definitions_are_put_in():
