@@ -9,7 +9,7 @@ Result       `expanded(sides, scope, apart)`: sides of the same letters, or None
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from derivations.documents.budget import spend
@@ -156,10 +156,10 @@ def _expanded(side: Node, names: frozenset[str], letters: Letters, scope: Scope,
 
 
 def definition_of(name: Name, letters: Letters, scope: Scope, apart: Sequence[Node] = ()) -> Node | None:
-    """Return the one formula that a name stands for, at its places."""
+    """Return the one formula that a name stands for, at its places: that of a section in reach, else of one before."""
     letter, places = letters.split(name)
     found: dict[Node, None] = {}
-    for defined, formula in _definitions(scope):
+    for defined, formula in _definitions(scope, letter.name.base):
         other, own = letters.split(defined)
         if other.key != letter.key or len(own) != len(places) or formula in apart:
             continue
@@ -175,14 +175,12 @@ def definition_of(name: Name, letters: Letters, scope: Scope, apart: Sequence[No
     return next(iter(found)) if len(found) == 1 else None
 
 
-def _definitions(scope: Scope) -> Iterator[tuple[Name, Node]]:
-    filed = scope.document.definitions
-    for (_, section), entries in filed.by_section.items():
-        if section in scope.reach.sections:
-            for _, number in entries:
-                said = filed.declarations[number]
-                if said.name is not None and said.definition is not None:
-                    yield said.name, said.definition
+def _definitions(scope: Scope, base: str) -> Sequence[tuple[Name, Node]]:
+    """Return what defines the names of a letter: in reach, or in the last section before that says anything of it."""
+    known = scope.document.formulas_of.get(base, {})
+    near = [each for section in scope.reach.sections for each in known.get(section, ())]
+    earlier = [section for section in known if section < scope.section]
+    return near or (known[max(earlier)] if earlier else ())
 
 
 def _at(node: Any, put: dict[str, Node]) -> Any:

@@ -370,7 +370,9 @@ class Reader:
             case Fence(bracket=bracket) if bracket in NORM:
                 return self.norm(self.value(node.inside))
             case Fence(bracket="|") if not isinstance(node.inside, Name) or node.inside.base.islower():
-                return self.mapped(Abs, self.value(node.inside))  # that of a capital may be a count, or a determinant
+                found = self.value(node.inside)  # that of a capital may be a count, or a determinant
+                if self.is_number(found):
+                    return self.mapped(Abs, found)
         raise NotElaborated(node, f"brackets {node.bracket}")
 
     def norm(self, value: Value) -> Value:

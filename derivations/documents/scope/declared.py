@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -88,6 +88,17 @@ class Declared:
                     case Product(factors=factors, operators=operators) if "at" in operators:
                         found[statement.section].update(each for each in factors if isinstance(each, Name))
         return {section: frozenset(names) for section, names in found.items()}
+
+    @cached_property
+    def formulas_of(self) -> Mapping[str, Mapping[int, Sequence[tuple[Name, Node]]]]:
+        """What names are defined by, by their letter and by section."""
+        found: dict[str, dict[int, list[tuple[Name, Node]]]] = defaultdict(lambda: defaultdict(list))
+        for (_, section), entries in self.definitions.by_section.items():
+            for _, number in entries:
+                said = self.definitions.declarations[number]
+                if said.name is not None and said.definition is not None:
+                    found[said.name.base][section].append((said.name, said.definition))
+        return {base: dict(each) for base, each in found.items()}
 
     @cached_property
     def functions(self) -> Mapping[tuple[str, int], tuple[tuple[tuple[Name, ...], Node], ...]]:
