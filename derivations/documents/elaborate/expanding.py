@@ -10,6 +10,7 @@ Result       `expanded(sides, scope, apart)`: sides of the same letters, or None
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from derivations.documents.budget import spend
@@ -149,6 +150,8 @@ def _expanded(side: Node, names: frozenset[str], letters: Letters, scope: Scope,
                 return node
             found = definition_of(node, letters, scope, apart)
             return node if found is None else Fence("(", found)
+        if isinstance(node, Call):
+            return replace(node, arguments=of(node.arguments))
         return rebuilt(node, of)
 
     found: Node = of(side)
@@ -188,6 +191,8 @@ def _at(node: Any, put: dict[str, Node]) -> Any:
     match node:
         case Name() if node.key in put:
             return put[node.key]
+        case Call(arguments=arguments):
+            return replace(node, arguments=_at(arguments, put))
         case Aggregate(index=index):
             inner = {key: each for key, each in put.items() if key not in {name.key for name in index}}
             coming = {part.key for each in inner.values() for part in each.walk() if isinstance(part, Name)}

@@ -23,7 +23,8 @@ def verdicts(text):
         (r"\nabla_{\mathbf{x}} (\mathbf{x}^\top \mathbf{A} \mathbf{x})",
          r"(\mathbf{A} + \mathbf{A}^\top) \mathbf{x}", r"2 \mathbf{A} \mathbf{x}"),
         (r"\nabla_{\mathbf{w}} \|\mathbf{X} \mathbf{w} - \mathbf{y}\|^2",
-         r"2 \mathbf{X}^\top (\mathbf{X} \mathbf{w} - \mathbf{y})", r"2 \mathbf{X} (\mathbf{X} \mathbf{w} - \mathbf{y})"),
+         r"2 \mathbf{X}^\top (\mathbf{X} \mathbf{w} - \mathbf{y})",
+         r"2 \mathbf{X} (\mathbf{X} \mathbf{w} - \mathbf{y})"),
         (r"\nabla_{\mathbf{W}} \frac{1}{2} \|\mathbf{X} \mathbf{W} - \mathbf{Y}\|_F^2",
          r"\mathbf{X}^\top (\mathbf{X} \mathbf{W} - \mathbf{Y})",
          r"\mathbf{X} (\mathbf{X} \mathbf{W} - \mathbf{Y})"),
@@ -42,7 +43,8 @@ SQUARE = "$$L = (y - t)^2$$\n\n$$y = w x$$\n\n"
 @pytest.mark.parametrize(
     ("given", "right", "mistaken"),
     [
-        (SOFTMAX, r"\frac{\partial s_i}{\partial z_i} = s_i (1 - s_i)", r"\frac{\partial s_i}{\partial z_i} = s_i (1 + s_i)"),
+        (SOFTMAX, r"\frac{\partial s_i}{\partial z_i} = s_i (1 - s_i)",
+         r"\frac{\partial s_i}{\partial z_i} = s_i (1 + s_i)"),
         (SQUARE, r"\frac{\partial L}{\partial y} = 2 (y - t)", r"\frac{\partial L}{\partial y} = 2 (y + t)"),
         (SQUARE, r"\frac{\partial L}{\partial w} = 2 (y - t) x", r"\frac{\partial L}{\partial w} = 2 (y - t) w"),
         ("Let $f(x) = x^2 + 1$.\n\n", "f'(x) = 2 x", "f'(x) = 3 x"),
@@ -80,6 +82,7 @@ def test_where_a_side_is_defined_is_named():
         r"$$\frac{d}{dx} f(x) = 2 f(x)$$",
         r"$$\frac{d}{dx} x^2 \sin x = 2 x \sin x + x^2 \cos x$$",  # all of the product is differentiated
         r"$$\sigma'(x) = 1 - \sigma(x)^2$$",  # sigma is tanh, or any function
+        r"$f = x + 1$ $g = f(x)$ $$\frac{d g}{d x} = f(x)$$",  # f is a letter and a function
         r"If $\frac{d}{dx} x^3 = 2 x^2$",
         r"$$p_i = \frac{e^{z_i}}{\sum_j e^{z_j}}$$ $$L = -\sum_i y_i \log p_i$$ "
         r"$$\frac{\partial L}{\partial z_i} = p_i - y_i$$",  # the y_i add up to 1
