@@ -1,5 +1,7 @@
 r"""Write what the package prints into the pages: `python -m docs.build` refreshes README.md and docs/*.md.
 
+It also writes the index of results and layers that `derivations list` reads in an installed package.
+
 A page holds marks; what stands between a mark and its end is written here, the rest by hand:
 
     <!-- derivation: softmax.jacobian title steps -->  a result, as `derivations render` fills it
@@ -26,6 +28,8 @@ import click
 
 from derivations.catalogue import get, layer, names
 from derivations.cli import cli
+from derivations.cli.listing import unjudged_rows
+from derivations.cli.stored_evidence import INDEX, index_of
 from derivations.documents.rendering import MarkedBlock, MarkError, Options, blocks_of, emitted
 from derivations.documents.rendering.marks import KINDS
 from derivations.documents.replacing import Replacement, repaired
@@ -266,13 +270,16 @@ def formulas(text: str) -> list[str]:
 
 
 def main() -> None:
-    """Refresh every page; say which ones changed."""
+    """Refresh every page and the index; say which ones changed."""
     for path in pages():
-        text = path.read_text(encoding="utf-8")
-        new = refreshed(text)
-        if new != text:
-            path.write_text(new, encoding="utf-8", newline="\n")
-            print(f"{path.relative_to(ROOT)} refreshed", file=sys.stderr)
+        _replace(path, refreshed(path.read_text(encoding="utf-8")))
+    _replace(INDEX, index_of(unjudged_rows()))
+
+
+def _replace(path: Path, new: str) -> None:
+    if not path.exists() or new != path.read_text(encoding="utf-8"):
+        path.write_text(new, encoding="utf-8", newline="\n")
+        print(f"{path.relative_to(ROOT)} refreshed", file=sys.stderr)
 
 
 if __name__ == "__main__":

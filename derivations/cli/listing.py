@@ -1,7 +1,8 @@
 """The command that lists results and layers: by topic, by search, whole.
 
 Rows come from the stored evidence of this very source, so that a list needs neither SymPy nor a proof. Where nothing
-is stored, the results are built and listed as not judged: whoever searches for a formula does not wait for its proof.
+is stored, they are listed as not judged, from the index that an installed package has, or built in a checkout: whoever
+searches for a formula does not wait for its proof.
 """
 
 import json
@@ -22,7 +23,7 @@ from derivations.cli.stored_evidence import LAYER, NOT_JUDGED, Row, Stored
 from derivations.processes import announce
 from derivations.topics import TOPICS
 
-__all__ = ["judged_rows", "keep", "list_command"]
+__all__ = ["judged_rows", "keep", "list_command", "unjudged_rows"]
 
 PROCESSES = min(4, os.cpu_count() or 1)
 EXPECTED = ("proved", "definition", NOT_JUDGED)  # levels that the titles leave out; the last line counts them
@@ -110,9 +111,9 @@ def judged_rows(prove: bool) -> tuple[Stored, str]:
 def _rows() -> tuple[Stored, str]:
     """Return the rows of this source, with evidence where it is stored, and the sentence that says so."""
     digest, source = _source()
-    stored = stored_evidence.read(digest)
+    stored = stored_evidence.read(digest) or stored_evidence.indexed()
     if stored is None:
-        stored = stored_evidence.keep(digest, [*_unjudged(), *_layer_rows()])
+        stored = stored_evidence.keep(digest, unjudged_rows())
     if not stored.is_judged:
         return (
             stored,
@@ -129,11 +130,14 @@ def _source() -> tuple[str, str]:
     return digest, f"Evidence of source {digest[:12]}, version {derivations.__version__}: "
 
 
-def _unjudged() -> list[Row]:
-    announce("derivations.catalogue")
+def unjudged_rows() -> list[Row]:
+    """Return the rows of all results and layers, built and not judged."""
     from derivations.catalogue import letters_of, results
 
-    return [_row(name, found.title, NOT_JUDGED, letters_of(found)) for name, found in results().items()]
+    return [
+        *(_row(name, found.title, NOT_JUDGED, letters_of(found)) for name, found in results().items()),
+        *_layer_rows(),
+    ]
 
 
 def _verdicts() -> list[Any]:

@@ -3,7 +3,8 @@
 A file in the user's cache folder has the evidence for one exact source: its name is a digest of every file of the
 package, and of the versions of Python and of the libraries that the judge trusts. Other sources have other files, so
 the evidence shown was decided by the installed code. `verify` and `list --prove` do not read it. Before anything is
-proved, the file has the titles and letters alone, and each row says `not judged`.
+proved, the file has the titles and letters alone, and each row says `not judged`; an installed package brings these
+rows with it, so that its first list is as quick as the later ones.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ from platformdirs import user_cache_path
 
 import derivations
 
-__all__ = ["LAYER", "NOT_JUDGED", "Row", "Stored", "keep", "read", "source_digest"]
+__all__ = ["INDEX", "LAYER", "NOT_JUDGED", "Row", "Stored", "index_of", "indexed", "keep", "read", "source_digest"]
 
 TRUSTED = ("sympy", "mpmath")
 LAYER = "layer"  # the topic of the rows of layers
 NOT_JUDGED = "not judged"  # the evidence of a result that nobody has asked to prove
+INDEX = Path(__file__).with_name("index.json")  # the rows of all results and layers; `python -m docs.build` writes it
 KEPT = 8  # sources whose evidence is kept: one for each environment that somebody may use in turn
 
 
@@ -82,6 +84,28 @@ def read(digest: str) -> Stored | None:
         return Stored(rows, found["proved"]) if found["digest"] == digest and rows else None
     except (OSError, ValueError, TypeError, KeyError):
         return None
+
+
+def index_of(rows: Sequence[Row]) -> str:
+    """Return the text of the index: one row a line, without evidence."""
+    lines = (json.dumps([row.id, row.title, row.topic, list(row.letters)], ensure_ascii=False) for row in rows)
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def indexed() -> Stored | None:
+    """Return the rows that the package was installed with, none of them judged; None in a checkout.
+
+    In a checkout somebody may have just changed a result, and the index is not yet written anew. A wheel is built from
+    sources whose tests have passed, and one of them compares the index with the catalogue.
+    """
+    if Path(derivations.__file__).parent.parent.joinpath("pyproject.toml").exists():
+        return None
+    rows = json.loads(INDEX.read_text(encoding="utf-8"))
+    return Stored(tuple(_unjudged(*row) for row in rows), "")
+
+
+def _unjudged(name: str, title: str, topic: str, letters: list[str]) -> Row:
+    return Row(name, title, topic, "definition" if topic == LAYER else NOT_JUDGED, tuple(letters))
 
 
 def keep(digest: str, rows: Sequence[Row]) -> Stored:

@@ -40,7 +40,7 @@ from numeric.lifting.differential import (
 from numeric.lifting.doors.choice import called_with, door_of, doors_of
 from numeric.lifting.lift import Lifted, lifted_number, ways
 from numeric.lifting.locating import first_difference
-from numeric.lifting.reading.arguments import with_given_sizes, without_reading
+from numeric.lifting.reading.arguments import refuse_unknown_names, with_given_sizes, without_reading
 from numeric.lifting.reading.binding import Binding
 from numeric.lifting.reading.readings import bindings
 from numeric.lifting.refusals import NotFollowed
@@ -71,7 +71,8 @@ def prove(
     A function that uses several libraries is called with the arrays of the next one where those of one do not pass. A
     list of modules is the layer if each of them is.
 
-    Raises       ShapeError for shapes that contradict one another, with the two arguments
+    Raises       ShapeError for shapes that contradict one another, with the two arguments; ValueError for names that
+                 the function or the layer lacks
     """
     members = door_of(function).members(function)
     if members:
@@ -110,6 +111,7 @@ def _by_bindings(
     """Return the verdict under the first reading of the function's arguments that gives one."""
     name = name_of(function)
     layer = target.layer if isinstance(target, Lifted) else target
+    refuse_unknown_names(function, layer, names or {})
     layer = with_given_sizes(function, layer, shapes, names)
     open_: list[tuple[Verdict, Binding]] = []
     kind = (type(function), layer)

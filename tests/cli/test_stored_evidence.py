@@ -9,8 +9,19 @@ from click.testing import CliRunner
 from derivations import catalogue
 from derivations.catalogue import Verdict
 from derivations.cli import cli, stored_evidence
-from derivations.cli.listing import judged_rows
-from derivations.cli.stored_evidence import LAYER, NOT_JUDGED, Row, keep, read, source_digest, store_of
+from derivations.cli.listing import judged_rows, unjudged_rows
+from derivations.cli.stored_evidence import (
+    INDEX,
+    LAYER,
+    NOT_JUDGED,
+    Row,
+    index_of,
+    indexed,
+    keep,
+    read,
+    source_digest,
+    store_of,
+)
 from derivations.softmax.softmax import jacobian
 from numeric.verification.summary import Proof, Summary
 
@@ -152,3 +163,17 @@ def test_what_the_main_job_proved_is_listed_at_once(cache: Path, proofs: list[st
     assert [row["id"] for row in listed] == ["softmax.jacobian"]
     assert len(json.loads(run("list", "--layers", "--json").stdout)) == len(catalogue.LAYERS)
     assert proofs == []
+
+
+def test_the_index_lists_the_catalogue_as_it_is():
+    assert INDEX.read_text(encoding="utf-8") == index_of(unjudged_rows()), "stale: run `python -m docs.build`"
+
+
+def test_an_installed_package_lists_from_its_index_and_a_checkout_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    assert indexed() is None
+    monkeypatch.setattr("derivations.__file__", str(tmp_path / "derivations" / "__init__.py"))
+    found = indexed()
+    assert found is not None and list(found.rows) == unjudged_rows()
+    assert not found.is_judged

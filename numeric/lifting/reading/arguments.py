@@ -15,7 +15,21 @@ from numeric.lifting.reading.binding import parameters_of
 from numeric.lifting.reading.function_readings import paired
 from numeric.lifting.reading.written_out import written_out
 
-__all__ = ["with_given_sizes", "without_reading"]
+__all__ = ["refuse_unknown_names", "with_given_sizes", "without_reading"]
+
+
+def refuse_unknown_names(function: Callable[..., Any], layer: Layer, names: Mapping[str, str]) -> None:
+    """Raise `ValueError` where names pair an argument that a function lacks, or an array that a layer lacks."""
+    arrays = {v.name for each in (layer, written_out(layer)) for v in (*each.inputs, *each.parameters)}
+    door = door_of(function)
+    stored = door.weights(function)
+    arguments = {p.name for p in parameters_of(door.called(function))}
+    for own, array in names.items():
+        if array not in arrays:
+            raise ValueError(f"{layer.name} has no array called {array!r}; it has {', '.join(sorted(arrays))}")
+        if not stored and own not in arguments:
+            known = ", ".join(sorted(arguments)) or "none"
+            raise ValueError(f"there is no argument called {own!r} to be {array}; the arguments are {known}")
 
 
 def with_given_sizes(

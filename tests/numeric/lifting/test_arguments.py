@@ -40,6 +40,18 @@ def test_shapes_may_name_the_sizes_of_the_layer_anew(shapes: Any) -> None:
     assert prove(attention, LAYER, **shapes).level == "proved"
 
 
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        ({"q": "querys"}, "has no array called 'querys'; it has K, Q, V"),
+        ({"query": "Q"}, "no argument called 'query' to be Q; the arguments are k, q, v"),
+    ],
+)
+def test_names_that_nothing_has_are_refused(names: dict[str, str], sentence: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        prove(attention, LAYER, names)
+
+
 def test_other_sizes_make_no_wrong_function_right() -> None:
     def unscaled(q: Any, k: Any, v: Any) -> Any:
         P = np.exp(q @ k.T / 2)
