@@ -159,7 +159,7 @@ def _expanded(side: Node, names: frozenset[str], letters: Letters, scope: Scope,
 
 
 def definition_of(name: Name, letters: Letters, scope: Scope, apart: Sequence[Node] = ()) -> Node | None:
-    """Return the one formula that a name stands for, at its places: that of a section in reach, else of one before."""
+    """Return the one formula that a name stands for, at its places."""
     letter, places = letters.split(name)
     found: dict[Node, None] = {}
     for defined, formula in _definitions(scope, letter.name.base):
@@ -179,11 +179,9 @@ def definition_of(name: Name, letters: Letters, scope: Scope, apart: Sequence[No
 
 
 def _definitions(scope: Scope, base: str) -> Sequence[tuple[Name, Node]]:
-    """Return what defines the names of a letter: in reach, or in the last section before that says anything of it."""
+    """Return what defines the names of a letter in reach."""
     known = scope.document.formulas_of.get(base, {})
-    near = [each for section in scope.reach.sections for each in known.get(section, ())]
-    earlier = [section for section in known if section < scope.section]
-    return near or (known[max(earlier)] if earlier else ())
+    return [each for section in scope.reach.sections for each in known.get(section, ())]
 
 
 def _at(node: Any, put: dict[str, Node]) -> Any:
