@@ -308,7 +308,8 @@ class LoadedModel:
             given = {**self.model.values, **self._heard, reach: frequencies}
             sizes = {size.name: int(value) for size, value in given.items() if size.name in own}
             try:
-                self._made[name, frequencies] = prepare(layer, weights, sizes=sizes)
+                # a model keeps its weights once, not packed as well: they are what fills the memory
+                self._made[name, frequencies] = prepare(layer, weights, sizes=sizes, without=["packed_weights"])
             except CompileError:
                 self._made[name, frequencies] = None
         return self._made[name, frequencies]

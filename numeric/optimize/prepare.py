@@ -14,7 +14,7 @@ Assumes      weights do not change afterwards: combined weights are copies
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,9 +30,11 @@ from numeric.codegen.lowering.module import LoweredLayer, lowered
 from numeric.codegen.lowering.source import FunctionSource
 from numeric.optimize import Optimised, optimize, packed
 from numeric.optimize.packing import at_path
+from numeric.optimize.ways import Way, Ways, ways_of
 from numeric.runtime.blas_threads import one_thread_in_blas
 from numeric.runtime.checks import InputContract, InputError
 from numeric.runtime.own_memory import own_memory
+from numeric.runtime.packed_weights import library, packed_weight
 from numeric.runtime.structure import WeightTree, applications, identifier, weight_tree
 from numeric.runtime.tiles import FEW, default_threads
 
@@ -51,7 +53,7 @@ class Prepared:
 
     optimised: Optimised
     code: LoweredLayer
-    arguments: Mapping[str, Any]
+    ways: Ways
     threads: int
     contract: InputContract
 
@@ -60,11 +62,16 @@ class Prepared:
         if check:
             given, named = self.contract.check(inputs, named)
             inputs = tuple(given)
-        # a single tile leaves its products to the threads of BLAS
-        with one_thread_in_blas() if self.threads == 1 or _is_in_tiles(inputs) else nullcontext():
-            results = self.code.function(*inputs, **self.arguments, **named, threads=self.threads)
+        rows = _rows(inputs)
+        way = self.ways.way(rows, lambda way: self._results(way, rows, inputs, named))
         # an output may be a view of an input or of a weight, such as a transpose
-        return own_memory(results, [*inputs, *self.arguments.values()])
+        return own_memory(self._results(way, rows, inputs, named), [*inputs, *way.arguments.values()])
+
+    def _results(self, way: Way, rows: int, inputs: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        # a single tile leaves NumPy's products to the threads of BLAS; where threads of this package divide the rows,
+        # those of BLAS would alternate with them, and spin while they wait
+        with one_thread_in_blas() if self.threads == 1 or rows >= FEW or way.one_thread else nullcontext():
+            return self.code.function(*inputs, **way.arguments, **named, threads=self.threads)
 
     def __repr__(self) -> str:
         """Return the name and the number of threads."""
@@ -77,7 +84,8 @@ class Prepared:
 
     def explain(self) -> str:
         """Return the rewrites and the choices of the code, with the theorems that permit them."""
-        return "\n\n".join([self.optimised.explain(), *(choice.text() for choice in self.choices)])
+        texts = [self.optimised.explain(), *(choice.text() for choice in self.choices), self.ways.text()]
+        return "\n\n".join(filter(None, texts))
 
     @property
     def choices(self) -> tuple[Choice, ...]:
@@ -86,9 +94,9 @@ class Prepared:
         return tuple(choice for source in sources for choice in source.choices)
 
 
-def _is_in_tiles(inputs: tuple[Any, ...]) -> bool:
-    """Return whether threads divide the rows; those of BLAS would alternate with them, and spin while they wait."""
-    return max((math.prod(np.shape(x)[:-1]) for x in inputs if np.ndim(x) > 1), default=0) >= FEW
+def _rows(inputs: tuple[Any, ...]) -> int:
+    """Return the number of rows of the input that has the most."""
+    return max((math.prod(np.shape(x)[:-1]) for x in inputs if np.ndim(x) > 1), default=0)
 
 
 def prepare(
@@ -103,7 +111,8 @@ def prepare(
 
     Assumes      `threads` is by default the number of cores that the process may use; `sizes` holds the sizes that are
                  not an axis of a weight or an input; `without` names passes of `optimize`, or of the code
-                 "hidden_keys" and "key_tiles"
+                 "hidden_keys" and "key_tiles", or "packed_weights": with the extra `fast` weights are held once more,
+                 packed for products, and the first call at each size chooses between these and NumPy's
     Raises       CompileError where an equation has no NumPy form, ValueError for an unknown pass, InputError where
                  weights do not fit or a size is missing
     """
@@ -133,10 +142,16 @@ def _prepared(
         )
     made = packed(optimised, weights, known)
     own = zip(code.source.parameters, optimised.layer.parameters, strict=True)
-    arrays = {name: made[identifier(parameter.name)] for name, parameter in own}
-    stacks = {name: _in_order(code, name, made[name]) for name in code.source.stacks if name in made}
+    own_arrays = [(name, made[identifier(parameter.name)]) for name, parameter in own]
+
+    def arguments(pack: Packing) -> dict[str, Any]:
+        stacks = {name: _in_order(code, name, made[name], pack) for name in code.source.stacks if name in made}
+        return {**pack(code.source, own_arrays), **stacks, **asked}
+
+    plain = arguments(_as_they_are)
     count = default_threads() if threads is None else _whole(threads)
-    return Prepared(optimised, code, {**arrays, **stacks, **asked}, count, contract)
+    ways = ways_of(plain, plain if "packed_weights" in left_out or library() is None else arguments(_with_packed))
+    return Prepared(optimised, code, ways, count, contract)
 
 
 def _whole(threads: Any) -> int:
@@ -211,14 +226,23 @@ def _part(tree: WeightTree, named: Mapping[str, Any], path: str) -> Any:
     return [nested(replace(tree, count=None), each) for each in named[path]]
 
 
-def _in_order(code: LoweredLayer, name: str, weights: Any) -> Any:
+Packing = Callable[[FunctionSource, Sequence[tuple[str, Any]]], dict[str, Any]]
+
+
+def _as_they_are(source: FunctionSource, arrays: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    return dict(arrays)
+
+
+def _with_packed(source: FunctionSource, arrays: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return weights by name, those that rows are multiplied by with their packed form."""
+    return {name: packed_weight(array) if name in source.factors else array for name, array in arrays}
+
+
+def _in_order(code: LoweredLayer, name: str, weights: Any, pack: Packing) -> Any:
     """Return the weights of the layers of a repetition in the order in which the function of one layer takes them."""
     block = code.source.blocks[code.source.stacks[name].layer]
-    return [tuple(_stacked(block, each)) for each in weights]
-
-
-def _stacked(block: FunctionSource, weights: Mapping[str, Any]) -> Iterator[Any]:
-    yield from (weights[identifier(parameter.name)] for parameter in block.layer.parameters)
+    own = list(zip(block.parameters, map(identifier, (p.name for p in block.layer.parameters)), strict=True))
+    return [tuple(pack(block, [(argument, each[held]) for argument, held in own]).values()) for each in weights]
 
 
 def flat_weights(layer: Layer, weights: Mapping[str, Any]) -> dict[str, Any]:

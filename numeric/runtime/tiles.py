@@ -26,6 +26,7 @@ __all__ = [
     "Tile",
     "column_of_ones",
     "default_threads",
+    "each_one",
     "each_tile",
     "empty_rows",
     "flat_rows",

@@ -43,6 +43,7 @@ class LoopSchedule:
     ):
         self.layer, self.without = layer, without
         self.choices: list[Choice] = []
+        self.factors: set[str] = set()  # names of weights that rows are multiplied by
         own = len(layer.parameters) if isinstance(layer, Gradient) else 0
         self.by_parameters = frozenset(layer.outputs[len(layer.outputs) - own :])  # gradients, sums over a batch
         self.apart: set[Variable] = set(self.by_parameters) if apart is None else apart.apart  # evaluated whole

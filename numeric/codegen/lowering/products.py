@@ -41,6 +41,7 @@ def _by_weights(writer: TileWriter, rows: Register, right: Array, target: Regist
     text = text if is_matrix else f"{text}[..., None]"
     if not _is_of_family(writer, right) and rows.layout is not Layout.HEADS:
         # the rows of all items are one matrix: one large product instead of a product for each item
+        writer.schedule.factors.add(text)
         return _matmul(writer, rows, text, result(writer, _form(is_matrix, False), columns, "1", target))
     heads = as_heads(writer, rows)
     out = result(writer, _form(is_matrix, True), columns, _count(writer, heads, right), target)

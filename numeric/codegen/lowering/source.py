@@ -74,6 +74,11 @@ class FunctionSource:
         self.text = "\n".join([head, doc, *self._given(used), *measured, *lines]) + "\n"
 
     @property
+    def factors(self) -> frozenset[str]:
+        """The names of the parameters that rows are multiplied by, each as it is."""
+        return frozenset(self.parameters) & self.schedule.factors
+
+    @property
     def choices(self) -> tuple[Choice, ...]:
         """The choices of the code that the equations leave open, and the theorems that permit them."""
         rows = []

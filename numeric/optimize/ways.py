@@ -1,0 +1,95 @@
+"""The ways in which a prepared layer can be called, and the one that was measured to be the fastest.
+
+Definition   NumPy's products, or those of packed weights on one thread or on several (numeric.runtime.packed_weights)
+Result       the first call with about so many rows times each way on these very inputs; later ones take the fastest
+Assumes      rows from one power of two to the next behave alike; with nothing packed there is one way, and no timing
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from numeric.runtime.packed_weights import PackedWeight
+from numeric.runtime.tiles import FEW
+
+__all__ = ["Way", "Ways", "ways_of"]
+
+ROUNDS = 5  # of which the fastest counts: what else the processor does can only make a call slower
+SECONDS = 0.2  # after which no further round begins
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way: its name, the arguments with their weights, the most rows, whether BLAS then has one thread."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    most: float = math.inf
+    one_thread: bool = True
+
+
+@dataclass
+class Ways:
+    """The ways of a layer, and which was taken for rows from a power of two on, with its gain over NumPy's."""
+
+    ways: tuple[Way, ...]
+    taken: dict[int, tuple[Way, float]] = field(default_factory=dict)
+
+    def way(self, rows: int, call: Callable[[Way], Any]) -> Way:
+        """Return the way for a number of rows; the first time each way is called in turn, and timed."""
+        if len(self.ways) == 1:
+            return self.ways[0]
+        size = rows.bit_length()
+        if size not in self.taken:
+            possible = [way for way in self.ways if rows < way.most]
+            times = _timed(possible, call)
+            best = min(possible, key=lambda way: times[way.name])
+            self.taken[size] = best, times[self.ways[0].name] / times[best.name]
+        return self.taken[size][0]
+
+    def text(self) -> str:
+        """Return which way was taken from how many rows on, with the time of NumPy's products divided by its own."""
+        if len(self.ways) == 1:
+            return ""
+        rows = (
+            f"from {(1 << size) // 2} rows {way.name} ({gain:.2f})" for size, (way, gain) in sorted(self.taken.items())
+        )
+        return f"packed_weights: {', '.join(rows) or 'chosen at the first call'}"
+
+
+def _timed(ways: Sequence[Way], call: Callable[[Way], Any]) -> dict[str, float]:
+    times: dict[str, float] = {}
+    begun = time.perf_counter()
+    for _ in range(ROUNDS):
+        for way in ways:
+            before = time.perf_counter()
+            call(way)
+            taken = time.perf_counter() - before
+            times[way.name] = min(taken, times.get(way.name, taken))
+        if time.perf_counter() - begun > SECONDS:
+            break
+    return times
+
+
+def ways_of(plain: Mapping[str, Any], packed: Mapping[str, Any]) -> Ways:
+    """Return the ways of a layer, from its arguments with plain weights and with packed ones."""
+    first = Way("numpy", plain, one_thread=False)
+    if not any(isinstance(weight, PackedWeight) for weight in _leaves(list(packed.values()))):
+        return Ways((first,))
+    threaded = {name: _threaded(argument) for name, argument in packed.items()}
+    # where there are more rows, the threads have tiles of their own
+    return Ways((first, Way("packed", packed), Way("packed, on threads", threaded, most=FEW)))
+
+
+def _leaves(argument: Any) -> list[Any]:
+    return [leaf for each in argument for leaf in _leaves(each)] if isinstance(argument, list | tuple) else [argument]
+
+
+def _threaded(argument: Any) -> Any:
+    if isinstance(argument, list | tuple):
+        return type(argument)(map(_threaded, argument))
+    return argument.threaded() if isinstance(argument, PackedWeight) else argument
