@@ -89,7 +89,8 @@ def in_one_order(*nodes: Node, scope: Scope | None = None) -> bool:
     among = {
         each.key for node in nodes for each in node.walk() if isinstance(each, Name) and _may_be_matrix(each, scope)
     }
-    among |= {each.key for node in nodes for each in _beside(node, among) if not is_size(each, scope)}
+    arrays = {each.key for node in nodes for each in node.walk() if isinstance(each, Name) and not is_size(each, scope)}
+    among |= {each.key for node in nodes for each in _beside(node, among & arrays) if not is_size(each, scope)}
     if among <= _SIZES_OF_CODE:
         among = set()  # batch, time, channels: sizes, where no other capital stands beside them
     for part in chain.from_iterable(node.walk() for node in nodes):
