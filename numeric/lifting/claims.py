@@ -95,12 +95,28 @@ def _of_values(
     needed = of_its_own(theirs[-1].variable, equations, dict(binding.batch), assumptions)
     if needed is None or is_layer:
         return [] if needed is None else [needed]
-    for _ in range(_CONDITIONS):  # the function may miss others first
-        own = of_its_own(lifted.layer.output, lifted.layer.equations, {}, assumptions)
-        if own is None or own == needed:
-            return [] if own is None else [own]
-        assumptions = (*assumptions, own)
-    return []
+    both = {e.variable.name for e in lifted.layer.equations} | {v.name for v in lifted.layer.inputs}
+    theirs = _renamed(heads_together(binding.layer), both, scalars)
+    sides = [(lifted.layer.output, lifted.layer.equations), (theirs[-1].variable, (*binding.equations, *theirs))]
+    own, other = (_all_of_its_own(*side, assumptions) for side in sides)
+    for conditions, (output, wanted) in ((own, sides[1]), (other, sides[0])):  # each has a value where the other has
+        stated = [e for e in (*lifted.layer.equations, *binding.equations, *theirs) if e not in wanted]
+        if of_its_own(output, (*stated, *wanted), {}, (*assumptions, *conditions)) is not None:
+            return []
+    return list(own)
+
+
+def _all_of_its_own(
+    output: Variable, equations: Sequence[Equation], assumptions: Sequence[Assumption]
+) -> tuple[Assumption, ...]:
+    """Return the conditions under which what equations define has a value, as far as they can be told."""
+    found: tuple[Assumption, ...] = ()
+    for _ in range(_CONDITIONS):
+        more = of_its_own(output, equations, {}, (*assumptions, *found))
+        if more is None or more in found:
+            break
+        found = (*found, more)
+    return found
 
 
 def is_proved(evidence: Sequence[StepEvidence]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import count
 
-from sympy import Expr, Ge, Gt, Indexed, Ne, Rational, Symbol
+from sympy import Expr, Ge, Gt, Indexed, Ne, Pow, Rational, Symbol
 from sympy.core.relational import Relational
 
 from derivations.language.arrays.binding import free_symbols
@@ -54,7 +54,7 @@ def _stated(
     evidence: StepEvidence, output: Variable, equations: Sequence[Equation], ranges: Mapping[Symbol, Expr]
 ) -> Assumption | None:
     """Return a side condition that was not met as an assumption, in the symbols and arrays of the equations."""
-    kind, value = evidence.unmet or ("", Rational(0))
+    kind, value = _plainest(*(evidence.unmet or ("", Rational(0))))
     if kind not in _SIGNS:
         return None
     arrays = {v.name: v for e in equations for v in (e.variable, *e.value.atoms(Variable))}
@@ -83,6 +83,21 @@ def _stated(
     if kind == "positive" and isinstance(told, Indexed) and all(place in given for place in told.indices):
         text = f"all entries of {told.base.label} are positive"
     return Assumption(relation, given, text)
+
+
+def _plainest(kind: str, value: Expr) -> tuple[str, Expr]:
+    """Return a condition on the sign of a number as one on what it is computed from: that of 2 sqrt(s) is s > 0."""
+    while True:
+        coefficient, rest = value.as_coeff_Mul()
+        if coefficient != 1 and (kind == "nonzero" or coefficient.is_positive) and rest != 1:
+            value = rest
+        elif kind in ("nonzero", "positive") and isinstance(value, Pow) and value.exp.is_Rational and value.exp != 1:
+            if value.exp.is_Integer and kind == "positive":
+                return kind, value
+            kind = kind if value.exp.is_Integer else "positive"  # a root has a value from 0 on
+            value = value.base
+        else:
+            return kind, value
 
 
 def _parts(along: Expr | Blocks) -> tuple[Expr, ...]:

@@ -35,7 +35,8 @@ from numeric.lifting.computed import Computed
 from numeric.lifting.display import beside_source
 from numeric.lifting.door import Door, called
 from numeric.lifting.doors.choice import NUMPY, door_of
-from numeric.lifting.doors.numpy_door import FACTORIES, scipy_functions
+from numeric.lifting.doors.numpy_factories import FACTORIES
+from numeric.lifting.doors.scipy_special import scipy_functions
 from numeric.lifting.held_state import state_of
 from numeric.lifting.numbers import Scalar, Size, as_number, is_number, patched_math
 from numeric.lifting.operations import with_blocks
@@ -417,7 +418,7 @@ def _naming(trace: Trace) -> Iterator[None]:
                 continue
             if not isinstance(value, Tensor):
                 trace.locals(name, value)
-            elif not value.is_empty and isinstance(value.node, Variable):
+            elif not (value.is_empty or value.is_unwritten) and isinstance(value.node, Variable):
                 trace.names.setdefault(value.node, name)
 
     def inside(frame: Any, event: str, argument: Any) -> Any:

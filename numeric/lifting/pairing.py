@@ -183,7 +183,7 @@ def numbers_of_parts(variable: Variable, value: Any, run: Run) -> tuple[Any, int
     """Return the numbers of an array of a layer, an axis of blocks as two, and how many axes stand in front."""
     sizes = [size.xreplace({s: run.sizes[s.name] for s in size.free_symbols}) for size in fine_shape(variable)]
     batch = value.ndim - len(variable.shape)
-    return value.reshape(*value.shape[:batch], *map(int, sizes)), batch
+    return value.reshape((*value.shape[:batch], *map(int, sizes))), batch
 
 
 def paired_numbers(mine: Any, other: Any, batch: int) -> tuple[tuple[int, ...], ...] | None:

@@ -77,10 +77,15 @@ def prove(
     members = door_of(function).members(function)
     if members:
         return of_members(name_of(function), [prove(each, target, names, **shapes) for each in members])
+    return _of_doors(function, lambda: _by_bindings(function, target, names, shapes))
+
+
+def _of_doors(function: Callable[..., Any], decide: Callable[[], Verdict]) -> Verdict:
+    """Return the verdict with the arrays of the first library that the function takes."""
     first: Verdict | None = None
     for door in doors_of(function):
         with called_with(door), _uncollected():
-            verdict = _by_bindings(function, target, names, shapes)
+            verdict = decide()
         if verdict.level != "not followed":
             return (
                 verdict if first is None else replace(verdict, readings=(*verdict.readings, f"arrays of {door.name}"))
@@ -156,13 +161,28 @@ def prove_same(one: Callable[..., Any], other: Callable[..., Any] | Expr, /, **s
     if isinstance(other, Expr):
         return _prove_formula(one, other, shapes)
     name, target = map(name_of, (one, other))
-    try:
-        second = next(ways(other, (), shapes))
-        second = _checked(second)
-    except NotFollowed as refusal:
-        return Verdict("not followed", name, target, reason=f"{target}: {refusal}")
-    except _ERRORS as error:
-        return Verdict("not followed", name, target, reason=f"{target} raises {type(error).__name__}: {error}")
+    second = _lifted_by_some_door(other, shapes)
+    if isinstance(second, str):
+        return Verdict("not followed", name, target, reason=f"{target}{second}")
+    return _of_doors(one, lambda: _as_second(one, name, second))
+
+
+def _lifted_by_some_door(function: Callable[..., Any], shapes: Mapping[str, Any]) -> Lifted | str:
+    """Return a function as a layer, with the arrays of the first library that it takes; or why it takes none."""
+    reasons: list[str] = []
+    for door in doors_of(function):
+        try:
+            with called_with(door):
+                return _checked(next(ways(function, (), shapes)))
+        except NotFollowed as refusal:
+            reasons.append(f": {refusal}")
+        except _ERRORS as error:
+            reasons.append(f" raises {type(error).__name__}: {error}")
+    return reasons[0]
+
+
+def _as_second(one: Callable[..., Any], name: str, second: Lifted) -> Verdict:
+    """Return the verdict about a function and another one that was lifted."""
     binding = Binding(second.layer, dict(second.arguments))
     verdict = _by_binding(one, name, binding, also=second)
     return verdict if verdict.level == "proved" else _with_refutation(one, verdict, binding)

@@ -20,7 +20,7 @@ from numeric.lifting.numbers import Scalar, size_of
 from numeric.lifting.refusals import refuse
 from numeric.lifting.trace import current
 
-__all__ = ["Tensor", "again", "empty", "made", "taking_sizes", "tensor", "unwritten"]
+__all__ = ["Tensor", "again", "empty", "made", "own_function", "taking_sizes", "tensor", "unwritten"]
 
 
 class Tensor:
@@ -39,6 +39,7 @@ class Tensor:
         self.is_argument = False
         self.is_empty = False  # an axis has no places: such an array may be joined with others, and no more
         self.is_unwritten = False  # it has no values yet: it may be written into, and no more
+        self.filled: list[Any] = []  # where an array without values was written so far
         self._views: list[weakref.ref[Tensor]] = []
 
     @property
@@ -210,4 +211,10 @@ def taking_sizes(concrete: Callable[..., Any], symbolic: Callable[..., Any]) -> 
         rule = symbolic if any(isinstance(part, Scalar | Tensor) for part in parts) else concrete
         return rule(*given, **options)
 
+    called.concrete = concrete  # type: ignore[attr-defined]
     return called
+
+
+def own_function(function: Any) -> Any:
+    """Return a library's own function, also where one that takes sizes stands in its place."""
+    return getattr(function, "concrete", function)

@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dis import get_instructions
 from types import CellType, CodeType
 from typing import Any
 
@@ -18,6 +19,7 @@ from numeric.lifting.refusals import is_users
 
 __all__ = ["NUMPY", "called_with", "door_of", "doors_of"]
 
+_GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")  # an attribute may have the name of a global
 _SEARCHED = 100  # functions that are looked through for the library that they use
 
 
@@ -58,17 +60,18 @@ def doors_of(function: Any) -> list[Door]:
     space = getattr(inspect.unwrap(function) if callable(function) else function, "__globals__", {})
     names = {getattr(value, "__name__", "").partition(".")[0] for value in space.values()}
     found = []
-    if "torch" in origins | used or ("torch" in names and not used & {"numpy", "jax"}):
+    known = used & {"numpy", "torch", "jax", "jaxlib"}  # a function that uses none takes the arrays of any library
+    if "torch" in origins | used or ("torch" in names and not known):
         from numeric.lifting.doors.torch_door import (
             TORCH,  # PyTorch is imported with the first function over its arrays
         )
 
         found.append(TORCH)
-    if {"jax", "jaxlib"} & (origins | used) or ("jax" in names and "numpy" not in used):
+    if {"jax", "jaxlib"} & (origins | used) or ("jax" in names and not known):
         from numeric.lifting.doors.jax_door import JAX  # JAX is imported with the first function over its arrays
 
         found.append(JAX)
-    if not found or "numpy" in used:
+    if not found or "numpy" in used or not known:
         found.append(NUMPY)
     return found
 
@@ -103,8 +106,9 @@ def _read_by(function: Any, code: CodeType) -> Iterator[Any]:
     for each in codes:  # functions inside of the function too
         codes += [constant for constant in each.co_consts if isinstance(constant, CodeType)]
     names = [name for each in codes for name in each.co_names]
+    read = {step.argval for each in codes for step in get_instructions(each) if step.opname in _GLOBALS}
     space = getattr(function, "__globals__", {})
-    values = [space[name] for name in names if name in space]
+    values = [space[name] for name in dict.fromkeys(names) if name in read and name in space]
     values += [cell.cell_contents for cell in getattr(function, "__closure__", None) or () if cell != CellType()]
     yield from values
     for value in values:
@@ -114,5 +118,6 @@ def _read_by(function: Any, code: CodeType) -> Iterator[Any]:
 
 def _origin(value: Any) -> str:
     """Return the library of a module, or of a function or class that was imported by its name."""
-    named = value.__name__ if inspect.ismodule(value) else str(getattr(value, "__module__", "") or "")
+    kind = type(value) if getattr(value, "__module__", None) is None else value  # an array has the module of its class
+    named = value.__name__ if inspect.ismodule(value) else str(kind.__module__)
     return named.partition(".")[0]

@@ -119,6 +119,16 @@ def _smallest(equation: Any, dims: Dimensions, one: Any) -> Any:
     return op.minimum_along(array_of(one), equation.params["axes"])
 
 
+def _set(of_all: bool) -> Rule:
+    def applied(equation: Any, dims: Dimensions, one: Any) -> Any:
+        found = array_of(one)
+        for axis in sorted(equation.params["axes"], reverse=True):
+            found = places.set_along(found, axis, of_all)
+        return found
+
+    return applied
+
+
 def _running(equation: Any, dims: Dimensions, one: Any) -> Any:
     return places.running_sums(array_of(one), equation.params["axis"], equation.params["reverse"])
 
@@ -228,6 +238,8 @@ STRUCTURAL: dict[str, Rule] = {
     "reduce_sum": _summed,
     "reduce_max": _largest,
     "reduce_min": _smallest,
+    "reduce_and": _set(True),
+    "reduce_or": _set(False),
     "cumsum": _running,
     "dot_general": _product,
     "slice": _sliced,

@@ -50,9 +50,10 @@ from derivations.language.arrays.contraction import Contraction
 from derivations.language.arrays.exponentials import RowMax
 from numeric.lifting import operations as op
 from numeric.lifting.doors.jax_masks import chosen, compared, is_finite, logical, switch_of
-from numeric.lifting.doors.jax_tables import Table, operand_of, shared_axes
+from numeric.lifting.doors.jax_tables import PLACES, Table, operand_of, shared_axes
 from numeric.lifting.fillers import FILLER
 from numeric.lifting.numbers import number, whole_quotient
+from numeric.lifting.places import table_of
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, made
 from numeric.lifting.trace import current
@@ -69,7 +70,11 @@ def literal(value: Any) -> Table:
     if found.dtype.kind == "V" or found.dtype.kind not in "fiub" or not found.size:
         raise refuse(f"a constant of the type {found.dtype}")
     if found.size > 1 and not (found == found.flat[0]).all():
-        raise refuse(f"a table of {found.size} numbers: pass it as an argument")
+        kind = "integer" if found.dtype.kind in "iu" else "real"
+        formula = table_of(found, PLACES)
+        return Table(
+            Gt(formula, 0) if found.dtype.kind == "b" else formula, axes, "boolean" if found.dtype.kind == "b" else kind
+        )
     one = found.flat[0].item()
     if found.dtype.kind == "b":
         return Table(true if one else false, axes, "boolean")

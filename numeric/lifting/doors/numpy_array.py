@@ -9,13 +9,9 @@ import numpy as np
 
 from numeric.lifting import operations as op
 from numeric.lifting import places
-from numeric.lifting.doors.numpy_door import (
-    FUNCTIONS,
-    function_called,
-    shape_of,
-    small_table,
-    ufunc_called,
-)
+from numeric.lifting.doors.numpy_arguments import shape_of, small_table
+from numeric.lifting.doors.numpy_door import FUNCTIONS, function_called
+from numeric.lifting.doors.numpy_ufuncs import ufunc_called
 from numeric.lifting.numbers import Scalar
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, again

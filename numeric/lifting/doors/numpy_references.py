@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from inspect import ismodule
 from types import FunctionType
 from typing import Any
 
@@ -41,10 +42,17 @@ def own_code_followed(
 
 @contextmanager
 def _patched(space: dict[str, Any], factories: Collection[str]) -> Iterator[None]:
-    """Let a module of NumPy make arrays by the functions that stand in NumPy's namespace during the call."""
-    before = {name: space[name] for name in factories if name in space and space is not vars(np)}
-    space.update({name: getattr(np, name) for name in before})
+    """Let a module of NumPy, and those that it reads, make arrays by the functions in NumPy's namespace.
+
+    NumPy's own code calls them by names of its own, some of them in modules such as `numpy._core.numeric`.
+    """
+    own = [vars(each) for each in space.values() if ismodule(each) and each.__name__.startswith("numpy.")]
+    spaces = [each for each in (space, *own) if each is not vars(np)]
+    before = [(each, name, each[name]) for each in spaces for name in factories if name in each]
     try:
+        for each, name, _ in before:
+            each[name] = getattr(np, name)
         yield
     finally:
-        space.update(before)
+        for each, name, value in before:
+            each[name] = value

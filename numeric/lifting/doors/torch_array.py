@@ -9,10 +9,11 @@ import torch
 
 from numeric.lifting import operations as op
 from numeric.lifting import places
-from numeric.lifting.doors.numpy_door import shape_of, swapped
+from numeric.lifting.doors.numpy_arguments import shape_of
+from numeric.lifting.doors.shared_functions import swapped
 from numeric.lifting.doors.torch_calls import torch_called
 from numeric.lifting.doors.torch_methods import IDENTITIES, METHODS
-from numeric.lifting.doors.torch_operands import Table, as_operand, cast
+from numeric.lifting.doors.torch_operands import Table, as_arguments, as_operand, cast
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, again
 from numeric.lifting.trace import current
@@ -114,8 +115,16 @@ def _inplace(rule: Callable[..., Any]) -> Callable[..., Any]:
     return called_
 
 
+def _method(rule: Callable[..., Any]) -> Callable[..., Any]:
+    def called_(self: Any, *given: Any, **options: Any) -> Any:
+        given, options = as_arguments(given, options)
+        return rule(self, *given, **options)
+
+    return called_
+
+
 for _name, _rule in METHODS.items():
-    setattr(TorchArray, _name, _rule)
+    setattr(TorchArray, _name, _method(_rule))
 
 
 for _name in IDENTITIES:
@@ -128,14 +137,14 @@ _OPERATORS: Table = {
     "mul": METHODS["mul"],
     "truediv": METHODS["div"],
     "pow": METHODS["pow"],
-    "matmul": op.matmul,
+    "matmul": METHODS["matmul"],
     "and": op.bits_and,
     "or": op.bits_or,
 }
 
 
 for _name, _rule in _OPERATORS.items():
-    setattr(TorchArray, f"__{_name}__", _rule)
+    setattr(TorchArray, f"__{_name}__", _method(_rule))
     setattr(TorchArray, f"__r{_name}__", lambda self, other, _rule=_rule: _swapped(_rule, self, other))
     setattr(TorchArray, f"__i{_name}__", _inplace(_rule))
 

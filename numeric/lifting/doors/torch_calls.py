@@ -18,16 +18,16 @@ import torch.nn.functional as F
 from derivations.language.arrays.shapes import axis
 from numeric.lifting import operations as op
 from numeric.lifting import places
-from numeric.lifting.doors.numpy_door import axes_of
+from numeric.lifting.doors.numpy_arguments import axes_of
 from numeric.lifting.doors.torch_functions import FUNCTIONS
 from numeric.lifting.doors.torch_losses import of_classes
 from numeric.lifting.doors.torch_methods import METHODS, chosen, filled
-from numeric.lifting.doors.torch_operands import Table, as_operand, cast
+from numeric.lifting.doors.torch_operands import Table, as_arguments, cast
 from numeric.lifting.doors.torch_operators import operators_followed
 from numeric.lifting.doors.torch_references import definitions_of, name_of, without_writing
 from numeric.lifting.numbers import as_number
 from numeric.lifting.refusals import NotFollowed, refuse
-from numeric.lifting.tensor import again, unwritten
+from numeric.lifting.tensor import again, own_function, unwritten
 from numeric.lifting.trace import current
 
 __all__ = ["BODIES", "torch_called"]
@@ -35,10 +35,8 @@ __all__ = ["BODIES", "torch_called"]
 
 def torch_called(function: Any, given: Any, options: Mapping[str, Any]) -> Any:
     """Return what a function of PyTorch gives for symbolic arrays."""
-    options = dict(options)
-    for value in (*given, *options.values()):
-        for each in value if isinstance(value, tuple | list) else (value,):
-            as_operand(each) if isinstance(each, torch.Tensor) else None
+    given, options = as_arguments(given, options)
+    function = own_function(function)
     rule = _rule_of(function)
     if rule is None and getattr(function, "__code__", None) in BODIES:
         return function(*given, **options)  # written in Python over other functions: it is followed inside
@@ -55,13 +53,15 @@ def _rule_of(function: Any) -> Callable[..., Any] | None:
     """Return the rule of a function, of a method, or of one overload of an operator."""
     if not isinstance(function, torch._ops.OpOverload):
         method = getattr(function, "__objclass__", None) is torch._C.TensorBase
-        return FUNCTIONS.get(function) or (FUNCTIONS.get(getattr(torch, function.__name__, None)) if method else None)
+        plain = own_function(getattr(torch, str(getattr(function, "__name__", "")).removesuffix("_copy"), None))
+        copies = name_of(function).endswith("_copy") and plain is not function
+        return FUNCTIONS.get(function) or (FUNCTIONS.get(plain) if method or copies else None)
     name = function._opname
     if function.namespace == "prims":
         return _PRIMS.get(name) or (METHODS[name] if name in _SAME else None)
     if function.namespace != "aten":
         return None
-    known = (FUNCTIONS.get(getattr(space, name, None)) for space in (torch, torch._C._nn))
+    known = (FUNCTIONS.get(own_function(getattr(space, name, None))) for space in (torch, torch._C._nn))
     return _OPERATORS_OF.get(name) or next((rule for rule in known if rule is not None), None) or METHODS.get(name)
 
 

@@ -6,6 +6,7 @@ attributes that are known to stand for sizes are sizes.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -21,13 +22,13 @@ from numeric.lifting import operations as op
 from numeric.lifting import places
 from numeric.lifting.door import Door, called
 from numeric.lifting.doors.torch_array import TorchArray
-from numeric.lifting.doors.torch_calls import BODIES
+from numeric.lifting.doors.torch_calls import BODIES, torch_called
 from numeric.lifting.doors.torch_methods import filled, triangle
 from numeric.lifting.doors.torch_modules import evaluating, held_by, numeric_module, symbolic_module
 from numeric.lifting.doors.torch_operands import Table, refused
-from numeric.lifting.numbers import as_number, size_of
+from numeric.lifting.numbers import Scalar, as_number, size_of
 from numeric.lifting.refusals import refuse
-from numeric.lifting.tensor import taking_sizes, unwritten
+from numeric.lifting.tensor import Tensor, taking_sizes, unwritten
 
 __all__ = ["TORCH"]
 
@@ -51,19 +52,29 @@ _FACTORIES: Table = {
     "zeros": filled(0),
     "full": filled(None),
     "empty": lambda *given, **more: unwritten(filled(0)(*given, **more)),
+    "eye": lambda n, m=None, **more: places.identity(as_number(n), as_number(n if m is None else m)),
     "tril": triangle(True),
     "triu": triangle(False),
 }
 
 
-_ASKS = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
 _RANDOM = ("rand", "randn", "randint", "bernoulli", "multinomial", "normal", "rand_like", "randn_like")
+_BUILT_IN = [  # functions in C++: they refuse sizes among their arguments before they ask the arrays
+    (space, name, value)
+    for space in (torch, F)
+    for name, value in vars(space).items()
+    if inspect.isbuiltin(value) and not name.startswith("_") and name not in (*_FACTORIES, *_RANDOM)
+]
+_ASKS = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
 
 
 @contextmanager
 def _patched() -> Iterator[None]:
     """Let functions that make tensors take sizes, and refuse random numbers."""
     before = {name: getattr(torch, name) for name in (*_FACTORIES, *_RANDOM)}
+
+    def asking_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+        return taking_sizes(function, lambda *given, **options: _by_rule(function, given, options))
 
     def random(*given: Any, **options: Any) -> Any:
         raise refuse("random numbers")
@@ -77,14 +88,29 @@ def _patched() -> Iterator[None]:
             setattr(torch, name, taking_sizes(before[name], _FACTORIES[name]))
         for name in _RANDOM:
             setattr(torch, name, random)
+        for space, name, function in _BUILT_IN:
+            setattr(space, name, asking_arrays(function))
         for name, question in questions.items():
             setattr(F, name, asked(question))
         yield
     finally:
         for name, value in before.items():
             setattr(torch, name, value)
+        for space, name, function in _BUILT_IN:
+            setattr(space, name, function)
         for name, question in questions.items():
             setattr(F, name, question)
+
+
+def _by_rule(function: Callable[..., Any], given: Any, options: Mapping[str, Any]) -> Any:
+    """Return what a function gives where a symbolic size is among its arguments; arrays alone find the rule."""
+    values = [
+        each
+        for value in (*given, *options.values())
+        for each in (value if isinstance(value, tuple | list) else (value,))
+    ]
+    symbolic = any(isinstance(each, Scalar) for each in values) and any(isinstance(each, Tensor) for each in values)
+    return torch_called(function, given, options) if symbolic else function(*given, **options)
 
 
 def _traced(function: Any, arguments: Mapping[str, Any], weights: Mapping[str, Any], known: Mapping[int, Expr]) -> Any:

@@ -5,6 +5,7 @@ A function without a row is refused by name: there is no fall-back to numbers.
 
 from __future__ import annotations
 
+import operator
 from functools import reduce
 from typing import Any
 
@@ -14,10 +15,13 @@ from sympy import Expr, Integer, Max, Min, Rational, exp, log, pi, sqrt, tanh
 
 from numeric.lifting import operations as op
 from numeric.lifting import places
-from numeric.lifting.doors.numpy_door import axes_of, contracted, swapped
+from numeric.lifting.doors.numpy_arguments import axes_of
+from numeric.lifting.doors.shared_functions import contracted, swapped
 from numeric.lifting.doors.torch_losses import LOSSES, REDUCED
 from numeric.lifting.doors.torch_methods import METHODS, chosen, chunks, clamped, norm, softmax
 from numeric.lifting.doors.torch_operands import Table
+from numeric.lifting.doors.torch_recurrent import RECURRENT
+from numeric.lifting.doors.torch_windows import WINDOWS
 from numeric.lifting.numbers import Scalar, as_number
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import unwritten
@@ -149,30 +153,6 @@ def _mean_beside(
     return op.mean(x, None if isinstance(dim, bool) else axes_of(dim), keepdim)
 
 
-def _padded(x: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
-    """Return an array with constant entries before and behind its own; `pad` begins with the last axis."""
-    if mode != "constant":
-        return NotImplemented
-    widths = list(zip(pad[::2], pad[1::2], strict=True))[::-1]
-    for along, (before, behind) in enumerate(widths, start=x.ndim - len(widths)):
-        x = places.padded(x, along, as_number(before), as_number(behind), as_number(value or 0))
-    return x
-
-
-def _pooled(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, *more: Any, **options: Any) -> Any:
-    """Return the means of the entries in windows that move by one place."""
-    sizes = list(kernel_size) if isinstance(kernel_size, tuple | list) else [kernel_size]
-    if any(more) or any(options.values()) or padding not in (0, (0,) * len(sizes)):
-        raise refuse("pooling with padding or other options")
-    for along, size in enumerate(sizes, start=x.ndim - len(sizes)):
-        if not isinstance(size, int) or (size > 1 and stride not in (1, (1,) * len(sizes))):
-            raise refuse("pooling by windows of a symbolic size, or that move by more than one place")
-        last = x.shape[along] - size + 1
-        parts = [places.item(x, (*[slice(None)] * along, slice(k, last + k))) for k in range(size)] if size > 1 else [x]
-        x = op.multiply(reduce(op.add, parts), Rational(1, size))
-    return x
-
-
 def _join(arrays: Any, dim: int = 0, axis: Any = None) -> Any:
     return places.concatenate(list(arrays), dim if axis is None else axis)
 
@@ -187,6 +167,8 @@ def _embedding(
 
 FUNCTIONS: Table = {
     **LOSSES,
+    **RECURRENT,
+    **WINDOWS,
     F.linear: _linear,
     F.layer_norm: _layer_norm,
     F.gelu: _gelu,
@@ -216,13 +198,12 @@ FUNCTIONS: Table = {
     torch.var_mean: lambda *given, **more: (METHODS["var"](*given, **more), _mean_beside(*given, **more)),
     torch.std_mean: lambda *given, **more: (METHODS["std"](*given, **more), _mean_beside(*given, **more)),
     torch.linalg.multi_dot: lambda arrays: reduce(op.matmul, arrays),
-    torch._C._nn.pad: _padded,
-    torch.avg_pool1d: _pooled,
-    torch._C._nn.avg_pool2d: _pooled,
-    torch._C._nn.avg_pool3d: _pooled,
     torch.einsum: lambda text, *arrays: op.einsum(
         text, *(arrays[0] if isinstance(arrays[0], list | tuple) else arrays)
     ),
+    torch.topk: lambda x, k, dim=-1, largest=True, sorted=True: _largest(x, k, dim, largest),
+    torch.sort: lambda x, dim=-1, descending=False, stable=False: _largest(x, x.shape[dim], dim, descending),
+    torch.argsort: lambda x, dim=-1, descending=False, stable=False: _largest(x, x.shape[dim], dim, descending)[1],
     torch.cat: _join,
     torch.concat: _join,
     torch.stack: lambda arrays, dim=0: places.stack(list(arrays), dim),
@@ -326,6 +307,19 @@ def _leaky(x: Any, slope: Any) -> Any:
 
 def _mish(x: Any) -> Any:
     return op.formula("mish", op.FIRST * tanh(log(1 + exp(op.FIRST))), x)
+
+
+class _Largest(tuple[Any, ...]):
+    """The pair (values, indices) of the largest entries."""
+
+    values = property(operator.itemgetter(0))
+    indices = property(operator.itemgetter(1))
+
+
+def _largest(x: Any, count: Any, dim: int, largest: bool) -> _Largest:
+    current().read("of equal entries the one at the smaller place first, which PyTorch leaves open")
+    values, numbers = places.largest(x if largest else op.negate(x), as_number(count), dim)
+    return _Largest((values if largest else op.negate(values), numbers))
 
 
 def _tensordot(a: Any, b: Any, dims: Any) -> Any:

@@ -16,7 +16,8 @@ from derivations.language.arrays.shapes import axis
 from numeric.lifting import operations as op
 from numeric.lifting import places
 from numeric.lifting.axes import is_one
-from numeric.lifting.doors.numpy_door import axes_of, order_of, outer, repeated, shape_of, swapped
+from numeric.lifting.doors.numpy_arguments import axes_of, order_of, shape_of
+from numeric.lifting.doors.shared_functions import outer, repeated, swapped
 from numeric.lifting.doors.torch_operands import Table, as_operand, cast, in_type, plain_operand
 from numeric.lifting.guards import Question
 from numeric.lifting.numbers import as_number
@@ -207,7 +208,7 @@ def _logit(x: Any, eps: Any = None) -> Any:
 def _question(of_all: bool) -> Callable[..., Any]:
     def asked(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
         if dim is not None:
-            raise refuse("any() or all() along an axis")
+            return places.set_along(op.truth(x), int(dim), of_all, keepdim)
         return Question(op.truth(x), of_all)
 
     return asked

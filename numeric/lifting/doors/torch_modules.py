@@ -75,6 +75,8 @@ def symbolic_module(module: Any, weights: Mapping[str, Any], known: Mapping[int,
                     if isinstance(value, int) and not isinstance(value, bool) and value in known and value > 1:
                         current().read(f"{name} = {value} as {known[value]}")
                         put(space, name, size_of(known[value]))
+                    elif isinstance(value, list) and any(id(each) in own for each in value):
+                        put(space, name, [weights[own[id(each)]] if id(each) in own else each for each in value])
                     elif _is_shape(value) and any(number in known and number > 1 for number in value):
                         sizes = tuple(size_of(known.get(number, Integer(number))) for number in value)
                         current().read(f"{name} = {tuple(value)} as {sizes}")
@@ -108,6 +110,8 @@ def _buffer(path: str, buffer: Any, known: Mapping[int, Expr]) -> Any:
     found = _frequencies(path, buffer, known)
     if found is not None:
         return found
+    if buffer.numel() <= places.LARGEST_TABLE and not buffer.is_complex():
+        return places.tabulated(buffer.detach().numpy())
     return _Unread(path, buffer.numel())
 
 

@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import torch
 
 from numeric.lifting import operations as op
+from numeric.lifting import places
 from numeric.lifting.numbers import as_number, is_number
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, again, made
 from numeric.lifting.trace import current
 
-__all__ = ["Table", "as_operand", "cast", "in_type", "plain_operand", "refused"]
+__all__ = ["Table", "as_arguments", "as_operand", "cast", "in_type", "plain_operand", "refused"]
 
 Table = dict[Any, Callable[..., Any]]
 
 
 def as_operand(value: Any) -> Any:
-    """Return an operand: a symbolic array, or one number; a tensor of several numbers is refused."""
+    """Return an operand: a symbolic array, or one number; a table of several numbers is a symbolic array."""
     if isinstance(value, Tensor) or is_number(value):
         return value
     if isinstance(value, torch.Tensor):
         if value.numel() == 1:
             return as_number(value.item())
-        raise refuse(f"a tensor of {value.numel()} numbers among symbolic ones: pass it as an argument")
+        return places.tabulated(np.asarray(value.detach()))
     raise refuse(f"{value!r} where a tensor is expected")
+
+
+_NAMES = {"axis": "dim", "keepdims": "keepdim"}  # of NumPy, which PyTorch takes as well
+
+
+def as_arguments(given: Any, options: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return arguments with small tables of numbers as symbolic arrays, and options under PyTorch's own names."""
+    return tuple(map(_symbolic, given)), {_NAMES.get(name, name): _symbolic(value) for name, value in options.items()}
+
+
+def _symbolic(value: Any) -> Any:
+    if type(value) in (tuple, list) and any(isinstance(each, torch.Tensor) for each in value):
+        return type(value)(map(_symbolic, value))
+    numbers = isinstance(value, torch.Tensor) and not isinstance(value, Tensor)
+    return as_operand(value) if numbers and value.numel() != 1 else value
 
 
 def _dtype(kind: Any) -> str:

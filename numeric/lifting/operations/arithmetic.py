@@ -10,10 +10,12 @@ from sympy import (
     Expr,
     Gt,
     Integer,
+    Lambda,
     Lt,
     Max,
     Min,
     Rational,
+    Symbol,
     acos,
     asin,
     atan,
@@ -27,6 +29,7 @@ from sympy import (
     tanh,
 )
 
+from derivations.language.arrays.arrangements import Numbers, Tabulated
 from derivations.language.arrays.expression import Plus, Scaled
 from derivations.language.arrays.functions import (
     Elementwise,
@@ -36,11 +39,20 @@ from derivations.language.arrays.functions import (
     relu,
 )
 from derivations.language.arrays.scalars import Iverson
+from numeric.lifting.axes import Factors
 from numeric.lifting.fillers import affine
 from numeric.lifting.numbers import as_number
 from numeric.lifting.operations.broadcasting import Operand, full, stretched, table, together
 from numeric.lifting.operations.entries import FIRST, SECOND, apply, entry_function, finite, formula, real
-from numeric.lifting.operations.masks import alive_together, compare, hidden, logical_and, logical_not, logical_or
+from numeric.lifting.operations.masks import (
+    alive_together,
+    compare,
+    hidden,
+    integer_table,
+    logical_and,
+    logical_not,
+    logical_or,
+)
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, again, tensor
 from numeric.lifting.trace import current
@@ -86,10 +98,26 @@ def add(one: Operand, other: Operand) -> Tensor:
         visible = _shown_by(added, 1)
         if visible is not None:
             return hidden(scores, visible)
+    counted = _of_positions(one, other, lambda a, b: a + b)
+    if counted is not None:
+        return counted
     alive = alive_together(one, other)
     one, other = real(one), real(other)
     shape, nodes = together(one, other)
     return tensor(Plus(*(full(node, shape) for node in nodes)), alive, axes=shape)
+
+
+def _of_positions(one: Tensor, other: Tensor, combine: Callable[[Expr, Expr], Expr]) -> Tensor | None:
+    """Return sums and differences of numbers of positions as a formula of the place, in which masks are seen."""
+    if one.alive is not None or other.alive is not None or "boolean" in (one.kind, other.kind):
+        return None
+    shape, nodes = together(one, other)
+    tables = [integer_table(node) for node in nodes]
+    if any(each is None for each in tables) or any(isinstance(along, Factors) for along in shape):
+        return None
+    places = tuple(Symbol(f"i_{number}", integer=True) for number in range(len(shape)))
+    formula = Lambda(places, combine(*(table(*places) for table in tables)))
+    return tensor((Numbers if len(shape) == 1 else Tabulated)(formula, *shape), axes=shape)
 
 
 def _shown_by(added: Tensor, sign: int) -> Tensor | None:
@@ -123,6 +151,9 @@ def subtract(one: Operand, other: Operand) -> Tensor:
     visible = _shown_by(other, -1)
     if visible is not None:
         return hidden(one, visible)
+    counted = _of_positions(one, other, lambda a, b: a - b)
+    if counted is not None:
+        return counted
     one, other = real(one), real(other)
     shape, nodes = together(one, other)
     left, right = (full(node, shape) for node in nodes)

@@ -40,6 +40,7 @@ from numeric.lifting.operations.broadcasting import (
     together,
 )
 from numeric.lifting.operations.entries import FIRST, SECOND, THIRD, entry_function, finite, formula, real
+from numeric.lifting.operations.ties import at_ties
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, tensor
 from numeric.lifting.trace import current
@@ -52,6 +53,7 @@ __all__ = [
     "certain",
     "compare",
     "hidden",
+    "integer_table",
     "is_filler",
     "is_finite",
     "logical_and",
@@ -85,7 +87,7 @@ def compare(one: Operand, other: Operand, relation: Any) -> Tensor:
     symbols = iter((FIRST, SECOND))
     sides = [next(symbols) if isinstance(each, Tensor) else as_number(each) for each in (one, other)]
     shape, nodes = together(*arrays)
-    tables = [_integer_table(node) for node in nodes]
+    tables = [integer_table(node) for node in nodes]
     if all(each is not None for each in tables):
         variables = tuple(Symbol(f"i_{number}", integer=True) for number in range(len(fine(shape))))
         put = {symbol: table(*variables) for symbol, table in zip((FIRST, SECOND), tables, strict=False) if table}
@@ -104,14 +106,19 @@ def _counts_places(value: Operand) -> bool:
     return isinstance(value, Tensor) and any(numbers == value.node for numbers, _ in current().chosen)
 
 
-def _integer_table(node: Array) -> Any:
+def integer_table(node: Array) -> Any:
     """Return the formula of an array of numbers of positions, also where it is repeated or turned; else None."""
     source = source_of(operand_of(node, [Symbol(f"at_{number}", integer=True) for number in range(len(node.shape))]))
     value = defined_by(source[0])
-    if not isinstance(value, Tabulated) or value.kind == "real":
+    if not isinstance(value, Tabulated) or not (value.kind != "real" or _counts(value.args[0])):
         return None
     entry = value.args[0](*source[1:])
     return Lambda(tuple(Symbol(f"at_{number}", integer=True) for number in range(len(node.shape))), entry)
+
+
+def _counts(formula: Lambda) -> bool:
+    """Return whether a formula gives whole numbers that depend on the place, such as differences of positions."""
+    return bool(formula.expr.is_integer) and formula.expr.has(*formula.variables)
 
 
 def _of_mask(mask: Tensor, values: Sequence[bool]) -> Tensor:
@@ -224,6 +231,7 @@ def where(mask: Tensor, one: Operand, other: Operand) -> Tensor:
     if is_filler(one):
         return hidden(other, logical_not(mask))
     finite("a choice", one, other)
+    mask = at_ties(mask, one, other)
     arrays = [each for each in (one, other) if isinstance(each, Tensor)]
     symbols = iter((SECOND, THIRD))
     sides = [next(symbols) if isinstance(each, Tensor) else as_number(each) for each in (one, other)]

@@ -59,18 +59,18 @@ def inputs_by_name(
 ) -> Iterator[dict[str, tuple[Variable, Given | None]]]:
     """Yield which optional parameter gets which input, in each form that code has; every such input needs one.
 
-    A memory has no other form than the other inputs of a batch.
+    A memory has no other form than the other inputs of a batch, nor has what has the name of the parameter.
     """
     found: list[tuple[str, Variable]] = []
     for variable in inputs:
-        name = next((word for word in _NAMES.get(variable.name, ()) if word in optional), None)
+        name = next((word for word in (variable.name, *_NAMES.get(variable.name, ())) if word in optional), None)
         if name is not None:
             found.append((name, variable))
     if not found:
         return
     of_mask = (Given(True), Given(True, False), Given(), Given(False, False))
     forms: list[tuple[Given | None, ...]] = [
-        of_mask if v.kind == "boolean" else (None if v.name == "memory" else Given(),) for _, v in found
+        of_mask if v.kind == "boolean" else (None if v.name in ("memory", name) else Given(),) for name, v in found
     ]
     for chosen in itertools.product(*forms):
         yield {name: (variable, given) for (name, variable), given in zip(found, chosen, strict=True)}

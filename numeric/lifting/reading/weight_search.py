@@ -103,7 +103,7 @@ def _matched(
     likely = sorted(range(len(pieces)), key=lambda number: -alike(pieces[number].path, weight.name))
     for number in likely:
         piece = pieces[number]
-        if names.get(piece.path, weight.name) != weight.name or _parted(weight, piece, done, pieces):
+        if names.get(piece.path, weight.name) != weight.name or _parted(weight, piece, done, pieces, weights):
             continue
         if _against_names(weight, piece, done, names):
             continue
@@ -126,7 +126,11 @@ def _matched(
 
 
 def _parted(
-    weight: Variable, piece: Piece, done: Sequence[tuple[Variable, Piece, Layout]], pieces: Sequence[Piece]
+    weight: Variable,
+    piece: Piece,
+    done: Sequence[tuple[Variable, Piece, Layout]],
+    pieces: Sequence[Piece],
+    left: Sequence[Variable],
 ) -> bool:
     """Return whether a bias would come from another part of the module than the weight that it belongs to.
 
@@ -134,7 +138,8 @@ def _parted(
     """
     head, dot, last = weight.name.rpartition(".")
     owner = {"beta": "gamma"}.get(last, f"W_{last[2:]}" if last.startswith("b_") else "")
-    if not owner:
+    known = {other.name for other in (*(other for other, _, _ in done), *left)}
+    if not owner or f"{head}{dot}{owner}" not in known:
         return False
     for other, held, _ in done:
         of_held = (_root(piece), piece.part) == (_root(held), held.part)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from derivations.catalogue import layer
-from numeric.lifting import prove
+from derivations.symbols import d, n
+from numeric.lifting import prove, prove_same
 from numeric.lifting.doors.choice import NUMPY, _used, called_with, door_of, doors_of
 from numeric.lifting.refusals import is_users
 
@@ -68,6 +69,26 @@ def test_the_next_library_is_tried_where_the_first_does_not_follow():
     assert verdict.level == "proved"
     assert "arrays of numpy" in verdict.readings
     assert prove(wrong, layer("softmax")).level == "refuted"
+
+
+@pytest.mark.peers
+def test_the_name_of_an_attribute_is_no_global():
+    """`x.torch` reads nothing of PyTorch, though the module imports it under that name."""
+    space = {"torch": pytest.importorskip("torch"), "np": np}
+    exec("def f(x):\n    return np.exp(x)\ndef g(x):\n    return np.exp(x) if x.ndim else x.torch", space)  # noqa: S102
+    assert [door.name for door in doors_of(space["f"])] == ["numpy"]
+    assert [door.name for door in doors_of(space["g"])] == ["numpy"]
+
+
+@pytest.mark.peers
+def test_a_function_of_methods_alone_takes_the_arrays_of_any_library():
+    """Its module knows PyTorch, whose tensors have no such arguments; NumPy's arrays do."""
+    space = {"torch": pytest.importorskip("torch")}
+    exec("def f(x):\n    return x.transpose(1, 0).mean(1)", space)  # noqa: S102
+    exec("def g(x):\n    return x.sum(0) / x.shape[0]", space)  # noqa: S102
+    exec("def wrong(x):\n    return x.sum(1) / x.shape[0]", space)  # noqa: S102
+    assert prove_same(space["f"], space["g"], x=(n, d)).level == "proved"
+    assert prove_same(space["wrong"], space["g"], x=(n, n)).level == "refuted"
 
 
 def test_a_folder_with_the_name_of_a_library_is_not_the_library(monkeypatch, tmp_path):

@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 
 from derivations import layer
@@ -10,9 +12,12 @@ from derivations.activations.sigmoid import silu
 from derivations.attention.multi_head import multi_head_attention
 from derivations.feed_forward.feed_forward import feed_forward
 from derivations.feed_forward.gated import gated_feed_forward
+from derivations.language.arrays.expression import array
 from derivations.language.arrays.functions import relu
+from derivations.language.layers.layer import Equations, Layer
 from derivations.normalisation.layer_norm import layer_norm
-from numeric.lifting import Verdict, prove
+from derivations.symbols import d, d_in, n
+from numeric.lifting import Verdict, lift, prove
 
 torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402 - nothing of this file runs without PyTorch
@@ -194,3 +199,67 @@ def test_shapes_among_the_attributes_are_sizes(kind: Callable[..., object]) -> N
     assert prove(module, layer("layer_norm")).level == "proved"
     assert module.shape == kind([7])
     assert type(module.shape) is kind
+
+
+class Shifted(nn.Module):
+    """A linear map of what may be added to its input."""
+
+    def __init__(self, sign: int = 1) -> None:
+        super().__init__()
+        self.map, self.sign = nn.Linear(5, 7), sign
+
+    def forward(self, x, mask=None, added=None):
+        return self.map(x if added is None else x + self.sign * added)
+
+
+def shifted_layer() -> Layer:
+    X, added, W, b, Y = (
+        array("X", n, d_in),
+        array("added", n, d_in),
+        array("W", d_in, d),
+        array("b", d),
+        array("Y", n, d),
+    )
+    let = Equations()
+    let("Y")((X + added) @ W + b)
+    return Layer("shifted", (X, added), (W, b), let, Y)
+
+
+def test_an_optional_parameter_gets_the_array_of_its_name() -> None:
+    """Without it, both inputs would be read as one array, and the module refuted under that reading."""
+    assert prove(Shifted(), shifted_layer()).level == "proved"
+    assert prove(Shifted(-1), shifted_layer()).level == "refuted"
+
+
+class Repeated(nn.Module):
+    """A recurrent layer of three steps."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__()
+        self.rnn = nn.RNN(5, 7, batch_first=True, **options)
+
+    def forward(self, x):
+        return self.rnn(x)[0][:, -1]
+
+
+def last_state(nonlinearity: Callable[[Any], Any]) -> Any:
+    """Return the state after three steps, written out."""
+
+    def written(x, W, U, b_x, b_h):
+        h = np.zeros((x.shape[0], U.shape[0]))
+        for step in range(3):
+            h = nonlinearity(x[:, step] @ W.T + b_x + h @ U.T + b_h)
+        return h
+
+    shapes = {"x": (n, 3, 5), "W": (7, 5), "U": (7, 7), "b_x": (7,), "b_h": (7,)}
+    lifted = lift(written, **shapes).layer
+    return Layer("last_state", lifted.inputs[:1], lifted.inputs[1:], lifted.equations, lifted.output)
+
+
+def test_a_recurrent_layer_is_followed_step_by_step() -> None:
+    """Its weights stand in a list of the module too."""
+    names = {"rnn.weight_ih_l0": "W", "rnn.weight_hh_l0": "U", "rnn.bias_ih_l0": "b_x", "rnn.bias_hh_l0": "b_h"}
+    assert prove(Repeated(), last_state(np.tanh), names).level == "proved"
+    relu_of = last_state(lambda x: np.maximum(x, 0))
+    assert prove(Repeated(nonlinearity="relu"), relu_of, names).level == "proved"
+    assert prove(Repeated(), relu_of, names).level == "refuted"

@@ -563,7 +563,7 @@ WRONG: tuple[tuple[Callable[..., Any], Callable[[], Layer]], ...] = (
 # --- what no equation stands for ------------------------------------------------------------------------------------
 
 _calls = [0]
-_TABLE = np.arange(12.0).reshape(3, 4)
+_TABLE = np.arange(66.0).reshape(6, 11)
 
 
 def branch_on_entries(q, k, v):
@@ -677,6 +677,6 @@ REFUSED: tuple[tuple[Callable[..., Any], str], ...] = (
     (write_in_place, "a write at 3"),
     (cast_to_whole, "a cast of real numbers to int64"),
     (odd_half, "d_k // 2 is not exact for all sizes"),
-    (table_of_numbers, "a table of 12 numbers"),
+    (table_of_numbers, "a table of 66 numbers"),
     (counted_calls, "something else when it is called again"),
 )

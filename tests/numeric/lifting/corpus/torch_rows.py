@@ -86,7 +86,11 @@ UNSEEN = (
     Row("torch._refs.nn.functional.leaky_relu", lambda: refs.nn.functional.leaky_relu, LAYER["leaky_relu"]),
     Row("torch._refs.native_layer_norm", lambda: of_native_layer_norm, layer_norm, "not followed", "sym_eq"),
     Row(
-        "torch._refs.nn.functional.layer_norm", lambda: of_refs_layer_norm, layer_norm, "not followed", "tuple of ints"
+        "torch._refs.nn.functional.layer_norm",
+        lambda: of_refs_layer_norm,
+        layer_norm,
+        "not followed",
+        "a symbolic number",
     ),
     Row("torch._refs.sigmoid", lambda: refs.sigmoid, LAYER["sigmoid"]),
     Row("torch._decomp silu", lambda: decompositions.silu, LAYER["silu"]),

@@ -1,0 +1,158 @@
+"""PyTorch's convolutions, pooling and padding, as windows that move along axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from numeric.lifting import places
+from numeric.lifting.doors.torch_operands import Table
+from numeric.lifting.numbers import as_number
+from numeric.lifting.refusals import refuse
+
+__all__ = ["WINDOWS"]
+
+_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}  # PyTorch's words, and NumPy's
+
+
+class _WithoutPlaces(tuple[Any, ...]):
+    """The pair (values, places) of what is largest; only the values are followed."""
+
+    def __getitem__(self, number: Any) -> Any:
+        if number != 0:
+            raise refuse("the places of the largest entries of windows")
+        return super().__getitem__(number)
+
+    def __iter__(self) -> Any:
+        raise refuse("the places of the largest entries of windows")
+
+
+def _several(given: Any, rank: int, usual: int = 1) -> tuple[Any, ...]:
+    """Return a number for each axis: PyTorch takes one for all of them."""
+    if given is None or (isinstance(given, tuple | list) and not given):
+        return (usual,) * rank
+    if isinstance(given, tuple | list):
+        return tuple(given) if len(given) == rank else tuple(given) * rank
+    return (given,) * rank
+
+
+def _whole(given: tuple[Any, ...], what: str) -> tuple[int, ...]:
+    if not all(isinstance(each, int) for each in given):
+        raise refuse(f"{what} of a symbolic size")
+    return given
+
+
+def _convolution(rank: int) -> Callable[..., Any]:
+    def convolved(
+        x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: Any = 1
+    ) -> Any:
+        strides = _whole(_several(stride, rank), "steps")
+        dilations = _whole(_several(dilation, rank), "gaps")
+        if padding == "same":
+            spare = [gap * (width - 1) for gap, width in zip(dilations, weight.shape[2:], strict=True)]
+            around = [(each // 2, each - each // 2) for each in _whole(tuple(spare), "padding")]
+        else:
+            around = [(each, each) for each in _several(0 if padding == "valid" else padding, rank)]
+        return places.convolved(x, weight, bias, strides, around, dilations, groups)
+
+    return convolved
+
+
+def _pooling(rank: int, of_largest: bool) -> Callable[..., Any]:
+    def pooled(
+        x: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        *more: Any,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: Any = None,
+    ) -> Any:
+        if of_largest and more:
+            dilation, *more_left = more
+            more = (*more_left,)
+        flags = ("ceil_mode",) if of_largest else ("ceil_mode", "count_include_pad", "divisor_override")
+        told = dict(zip(flags, more, strict=False))
+        widths = _whole(_several(kernel_size, rank), "windows")
+        strides = _whole(_several(stride, rank), "steps") if stride not in (None, [], ()) else widths
+        paddings = _whole(_several(padding, rank), "padding")
+        counted = told.get("count_include_pad", count_include_pad) or not any(paddings)
+        if told.get("ceil_mode", ceil_mode) or not counted or set(_several(dilation, rank)) != {1}:
+            raise refuse("pooling with padding that does not count, with gaps, or with windows cut off")
+        if told.get("divisor_override", divisor_override) is not None:
+            raise refuse("pooling with another divisor")
+        return places.pooled(x, widths, strides, paddings, of_largest)
+
+    return pooled
+
+
+def _adaptive(rank: int, of_largest: bool) -> Callable[..., Any]:
+    return lambda x, output_size: places.pooled_to(x, _several(output_size, rank), of_largest)
+
+
+def _with_places(rule: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *given, **options: _WithoutPlaces((rule(*given, **options), None))
+
+
+def _padded(x: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
+    """Return an array with entries before and behind its own; `pad` begins with the last axis."""
+    widths = list(zip(pad[::2], pad[1::2], strict=True))[::-1]
+    for along, (before, behind) in enumerate(widths, start=x.ndim - len(widths)):
+        if mode == "constant":
+            x = _cut(x, along, before, behind)
+            before, behind = (max(each, 0) if isinstance(each, int) else each for each in (before, behind))
+            x = places.padded(x, along, as_number(before), as_number(behind), as_number(value or 0))
+        else:
+            first, last = _whole((before, behind), "padding")
+            x = places.padded_by_own(x, along, first, last, _MODES.get(mode, mode))
+    return x
+
+
+def _cut(x: Any, along: int, before: Any, behind: Any) -> Any:
+    """Return an array without the entries that padding by negative numbers takes away."""
+    first, last = (-each if isinstance(each, int) and each < 0 else 0 for each in (before, behind))
+    return places.item(x, (*[slice(None)] * along, slice(first or None, -last or None))) if first or last else x
+
+
+def _blocks(x: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
+    """Return the windows of images as columns: the channels with the places in a window, by the windows."""
+    kernel, gaps, around, steps = (
+        _whole(_several(each, 2), "windows") for each in (kernel_size, dilation, padding, stride)
+    )
+    for axis, each in enumerate(around, start=x.ndim - 2):
+        x = places.padded(x, axis, as_number(each), as_number(each), as_number(0))
+    parts = places.window_entries(x, kernel, steps, gaps)
+    stacked = places.stack(parts, x.ndim - 2)
+    sizes = list(stacked.shape)
+    return places.reshape(stacked, [*sizes[:-4], sizes[-4] * sizes[-3], sizes[-2] * sizes[-1]])
+
+
+_OF_NN = torch._C._nn
+WINDOWS: Table = {
+    torch.conv1d: _convolution(1),
+    torch.conv2d: _convolution(2),
+    torch.conv3d: _convolution(3),
+    torch.avg_pool1d: _pooling(1, False),
+    _OF_NN.avg_pool2d: _pooling(2, False),
+    _OF_NN.avg_pool3d: _pooling(3, False),
+    torch.max_pool1d: _pooling(1, True),
+    torch.max_pool2d: _pooling(2, True),
+    torch.max_pool3d: _pooling(3, True),
+    torch.max_pool1d_with_indices: _with_places(_pooling(1, True)),
+    _OF_NN.max_pool2d_with_indices: _with_places(_pooling(2, True)),
+    _OF_NN.max_pool3d_with_indices: _with_places(_pooling(3, True)),
+    torch.adaptive_avg_pool1d: _adaptive(1, False),
+    _OF_NN.adaptive_avg_pool2d: _adaptive(2, False),
+    _OF_NN.adaptive_avg_pool3d: _adaptive(3, False),
+    torch.adaptive_max_pool1d: _with_places(_adaptive(1, True)),
+    _OF_NN.adaptive_max_pool2d: _with_places(_adaptive(2, True)),
+    _OF_NN.adaptive_max_pool3d: _with_places(_adaptive(3, True)),
+    _OF_NN.pad: _padded,
+    _OF_NN.im2col: _blocks,
+}
+WINDOWS.setdefault(F.adaptive_avg_pool1d, _adaptive(1, False))
