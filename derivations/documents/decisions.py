@@ -1,5 +1,6 @@
 """What is decided of an elaborated statement, in the order in which it is said; each has a budget of its own."""
 
+from derivations.documents.decide.calculus import check_calculus
 from derivations.documents.decide.differentials import check_differentials
 from derivations.documents.decide.gradients import check_stated_gradients
 from derivations.documents.decide.identities import check_identities
@@ -12,6 +13,7 @@ __all__ = ["DECISIONS"]
 
 DECISIONS: tuple[Check, ...] = (
     check_identities,
+    check_calculus,
     check_stated_gradients,
     check_nearest,
     check_parallels,

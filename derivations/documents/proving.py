@@ -20,9 +20,11 @@ def are_equal(first: Basic, second: Basic, source: Derivation | None = None, rul
     return weighed(first, second, source, rule)[0] == "proved"
 
 
-def proved(first: Basic, second: Basic, source: Derivation | None, check: str, reason: str) -> Finding | None:
+def proved(
+    first: Basic, second: Basic, source: Derivation | None, check: str, reason: str, rule: str = "algebra"
+) -> Finding | None:
     """Return that the judge proves an equation of two expressions in which nothing was cancelled."""
-    found = prove_equal(first, second, source)
+    found = prove_equal(first, second, source, rule)
     return Finding(found, check, reason) if found.level == "proved" else None
 
 

@@ -13,6 +13,7 @@ from zlib import crc32
 
 from sympy import (
     Add,
+    Derivative,
     E,
     Indexed,
     Integer,
@@ -52,6 +53,8 @@ __all__ = [
 
 SIZES = {"n": 3, "m": 4, "d_k": 2, "d_v": 5, "d_model": 6, "d_ff": 7, "d": 4, "d_in": 3, "d_out": 5, "h": 2, "vocab": 5,
          "r": 3}  # fmt: skip
+ANY_SIZE = 3  # of a size that has no name of its own
+STEP = 2.0**-8  # of the numbers by which a slope is found
 PLACES = {"i": 1, "k": 0, "j": 2, "l": 1, "c": 1, "pos": 3, "u": 2}
 
 
@@ -85,23 +88,38 @@ def scalar_number(node: Any, bound: Mapping[Any, float]) -> float:
 
 def _symbol(node: Any, bound: Mapping[Any, float]) -> float:
     known = SIZES if node.is_positive else PLACES if node.is_integer else {}
+    if node.is_positive and node.is_integer and node.name not in known:
+        return ANY_SIZE
     return known[node.name] if node.name in known else drawn(node.name, signed=not node.is_positive)
 
 
 def _entry(node: Any, bound: Mapping[Any, float]) -> float:
     if not isinstance(node.base.label, Symbol):
         raise NoNumber("an entry of what is no array")
-    return drawn(f"{node.base.label.name}{[int(scalar_number(place, bound)) for place in node.indices]}", signed=True)
+    key = f"{node.base.label.name}{[int(scalar_number(place, bound)) for place in node.indices]}"
+    return bound[key] if key in bound else drawn(key, signed=True)
+
+
+def _slope(node: Any, bound: Mapping[Any, float]) -> float:
+    """Return a derivative by four numbers around: wrong in the tenth digit or so."""
+    by, *rest = node.variables
+    if rest:
+        raise NoNumber("a derivative by several letters")
+    key: Any = by
+    if isinstance(by, Indexed):
+        key = f"{by.base.label.name}{[int(scalar_number(place, bound)) for place in by.indices]}"
+    here = scalar_number(by, bound)
+    far2, far1, near1, near2 = (scalar_number(node.expr, {**bound, key: here + each * STEP}) for each in (-2, -1, 1, 2))
+    return (far2 - 8 * far1 + 8 * near1 - near2) / (12 * STEP)
 
 
 def _sum(node: Any, bound: Mapping[Any, float]) -> float:
-    (place, first, last), *rest = node.limits
-    if rest:
-        raise NoNumber("a sum over several indices")
+    *inner, (place, first, last) = node.limits  # the last one is the outermost
     low, high = int(scalar_number(first, bound)), int(scalar_number(last, bound))
-    if high - low > 200:
+    if (high - low + 1) ** len(node.limits) > 200:
         raise NoNumber("a long sum")
-    return math.fsum(scalar_number(node.function, {**bound, place: at}) for at in range(low, high + 1))
+    terms = node.func(node.function, *inner) if inner else node.function
+    return math.fsum(scalar_number(terms, {**bound, place: at}) for at in range(low, high + 1))
 
 
 def power_of(base: float, exponent: float) -> float:
@@ -157,6 +175,7 @@ _SCALARS: tuple[tuple[Any, Callable[[Any, Mapping[Any, float]], float]], ...] = 
     (Symbol, _symbol),
     ((Rational, Integer), lambda node, bound: int(node.p) / int(node.q)),
     (Indexed, _entry),
+    (Derivative, _slope),
     (Sum, _sum),
     *((kind, _of_numbers(function)) for kind, function in FUNCTIONS),
     (AppliedUndef, lambda node, bound: drawn_unknown(scalar_number(node.args[0], bound))),

@@ -13,11 +13,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sympy import Add, Expr, Indexed, Pow, Sum, expand, log, preorder_traversal
+from sympy.core.function import AppliedUndef
 
 from derivations.documents.budget import spend
 from derivations.documents.conditions import SPECIAL, is_condition
 from derivations.documents.elaborate import Elaborated, NotElaborated, elaborated
 from derivations.documents.elaborate.expanding import expanded, letters_in
+from derivations.documents.judge.algebra.scalar_letters import in_one_order
 from derivations.documents.nearest.mending import mended
 from derivations.documents.proving import are_equal, proved, provisos, weighed
 from derivations.documents.scope import Scope
@@ -28,6 +30,7 @@ from derivations.documents.verdicts import Finding
 __all__ = ["Decided", "check_identities", "decided", "verdict_of"]
 
 CHECK = "identity"
+_OF_MANY = (Indexed, Sum, AppliedUndef)  # entries that may add up to 1, and functions that may have laws of their own
 
 
 def check_identities(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
@@ -55,6 +58,8 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
     if not all(typing.complete for typing in typings):
         return
     found = [decided(typing) for typing in typings]
+    if any(each.level == "proved" for each in found) and _turns_numbers(sides, typings, scope):
+        return
     if not by and len(found) == 1 and found[0].level == "proved":
         if _partial(left) + _partial(right) <= sum(map(_partial_in, typings[0].sides[:2])):
             yield from _certain(typings[0])
@@ -67,7 +72,7 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
         return  # it may be solved for its letters
     elif statement.chain.condition is not None or SPECIAL.search(scope.words(statement)):
         return  # the equation may hold of what is meant
-    elif not by and link and is_refuted(found) and not typings[0].sides[0].has(Indexed, Sum):
+    elif not by and link and is_refuted(found) and not any(s.has(*_OF_MANY) for s in typings[0].sides[:2]):
         yield Finding("wrong", CHECK, f"the sides differ: {found[0].reason}")
     elif not by and is_refuted(found) and (missing := _missing_terms(typings)):
         yield Finding(
@@ -84,6 +89,16 @@ def _are_declared(sides: Sequence[Node], scope: Scope) -> bool:
     arrays = {part.key for part in parts if isinstance(part, Name) and id(part) in turned}
     names = [part for part in parts if isinstance(part, Name) and part.key not in arrays]
     return all(scope.shape_candidates(name) for name in names)
+
+
+def _turns_numbers(sides: Sequence[Node], typings: Sequence[Elaborated], scope: Scope) -> bool:
+    """Say whether factors change places, and some are read as numbers of which nothing is declared: of W x = x W."""
+    numbers = any(
+        not kind and not letter.places and letter.name.base.isupper() and not scope.shape_candidates(letter.name)
+        for typing in typings
+        for letter, kind in typing.kinds
+    )
+    return numbers and not in_one_order(*sides, scope=scope)
 
 
 def _certain(typing: Elaborated) -> Iterator[Finding]:

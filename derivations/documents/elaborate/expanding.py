@@ -1,22 +1,24 @@
 """The document's own definitions, put in the place of the names that they define.
 
 Definition   a name is expanded by the one formula that its section equates it with; of `q_j = W x_j` every q with a
-             place is expanded, with that place
+             place is expanded, with that place; of `f(x) = x^2` every f of something
 Assumes      a name that is equated with different formulas, or with one that it stands in, is left as it is
-Result       `expanded(sides, scope, apart)`: sides of the same letters, or None
+Result       `expanded(sides, scope, apart)`: sides of the same letters, or None; `differentiable(sides, scope)`: sides
+             in which what is differentiated is written in the letters that it is differentiated by
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from derivations.documents.budget import spend
-from derivations.documents.elaborate.letters import Letters, letters_of
+from derivations.documents.elaborate.letters import Letters, is_kronecker, letters_of
 from derivations.documents.scope import Scope
-from derivations.documents.syntax import Call, Fence, Name, Node, rebuilt
+from derivations.documents.syntax import Aggregate, Call, Derivative, Fence, Name, Node, rebuilt
 
-__all__ = ["definition_of", "expanded", "expanded_to", "letters_in"]
+__all__ = ["definition_of", "differentiable", "expanded", "expanded_to", "letters_in"]
 
 ROUNDS = 3
 MOST_NODES = 300
@@ -25,7 +27,8 @@ MOST_NODES = 300
 def letters_in(side: Node) -> frozenset[str]:
     """Return the names that stand in a side, those in scripts as well, without functions."""
     functions = {id(part.function) for part in side.walk() if isinstance(part, Call)}
-    return frozenset(part.key for part in side.walk() if isinstance(part, Name) and id(part) not in functions)
+    names = (part for part in side.walk() if isinstance(part, Name) and id(part) not in functions)
+    return frozenset(name.key for name in names if not is_kronecker(name))
 
 
 def expanded(sides: Sequence[Node], scope: Scope, apart: Sequence[Node] = ()) -> tuple[Node, ...] | None:
@@ -55,6 +58,90 @@ def expanded_to(side: Node, known: frozenset[str], scope: Scope) -> Node | None:
     return None if letters_in(side) - known else side
 
 
+def differentiable(sides: Sequence[Node], scope: Scope) -> tuple[Node, ...] | None:
+    """Return sides in which everything that is differentiated is written in what it is differentiated by.
+
+    None where a letter may depend on what it is differentiated by, and it is not said how, or in several ways.
+    """
+    sides = tuple(with_functions(each, scope) for each in sides)
+    for _ in range(ROUNDS + 1):
+        letters = letters_of(sides)
+        families: set[str] = set()
+        for part in (part for side in sides for part in side.walk() if isinstance(part, Derivative)):
+            by = frozenset(letters.split(each)[0].name.key for each in part.by if isinstance(each, Name))
+            led = {
+                letters.split(each)[0].name.key: _leads_to(each, by, letters, scope, ROUNDS)
+                for each in part.of.walk()
+                if isinstance(each, Name)
+            }
+            if None in led.values() or not (by & led.keys() or any(led.values())):
+                return None
+            families |= {key for key, leads in led.items() if leads}
+        names = frozenset(
+            part.key
+            for side in sides
+            for part in side.walk()
+            if isinstance(part, Name) and letters.split(part)[0].name.key in families
+        )
+        if not names:
+            return sides
+        sides = tuple(with_functions(_expanded(each, names, letters, scope, ()), scope) for each in sides)
+        if sum(1 for each in sides for _ in each.walk()) > 2 * MOST_NODES:
+            return None
+    return None
+
+
+def _leads_to(name: Name, by: frozenset[str], letters: Letters, scope: Scope, most: int) -> bool | None:
+    """Say whether a name is defined by one of some letters, at once or through others; None where nobody knows."""
+    if letters.split(name)[0].name.key in by:
+        return False
+    formula = definition_of(name, letters, scope)
+    if formula is None:
+        said = [each for each in scope.definitions(name) if by & _letters_below(each, letters)]
+        return None if said else False
+    if by & _letters_below(formula, letters):
+        return True
+    if not most:
+        return None
+    inner = [_leads_to(each, by, letters, scope, most - 1) for each in formula.walk() if isinstance(each, Name)]
+    return None if None in inner else any(inner)
+
+
+def _letters_below(formula: Node, letters: Letters) -> set[str]:
+    return {letters.split(each)[0].name.key for each in formula.walk() if isinstance(each, Name)}
+
+
+def with_functions(side: Node, scope: Scope) -> Node:
+    """Return a side in which the functions that the section defines are written out, and f' is a derivative."""
+
+    def of(node: Any) -> Any:
+        spend()
+        match node:
+            case Call(function=Name(primes=1) as function, arguments=(Name() as at,)):
+                plain = Name(function.base, function.subscripts, function.superscripts, 0, function.accent)
+                return Derivative(of(Call(plain, (at,))), (at,))
+            case Call(function=function, arguments=arguments):
+                inner = tuple(map(of, arguments))
+                said = function_of(function, scope)
+                if said is None or len(said[0]) != len(inner):
+                    return Call(function, inner, start=node.start, end=node.end)
+                put = {name.key: each for name, each in zip(said[0], inner, strict=True)}
+                return Fence("(", _at(said[1], put))
+        return rebuilt(node, of)
+
+    found: Node = of(side)
+    return found
+
+
+def function_of(function: Name, scope: Scope) -> tuple[tuple[Name, ...], Node] | None:
+    """Return the arguments and the formula of a function that the section defines once, and not by itself."""
+    known = scope.document.functions
+    found = [each for section in scope.reach.sections for each in known.get((function.key, section), ())]
+    if len(found) != 1 or any(isinstance(p, Call) and p.function.key == function.key for p in found[0][1].walk()):
+        return None
+    return found[0]
+
+
 def _expanded(side: Node, names: frozenset[str], letters: Letters, scope: Scope, apart: Sequence[Node]) -> Node:
     def of(node: Any) -> Any:
         spend()
@@ -63,6 +150,8 @@ def _expanded(side: Node, names: frozenset[str], letters: Letters, scope: Scope,
                 return node
             found = definition_of(node, letters, scope, apart)
             return node if found is None else Fence("(", found)
+        if isinstance(node, Call):
+            return replace(node, arguments=of(node.arguments))
         return rebuilt(node, of)
 
     found: Node = of(side)
@@ -73,7 +162,7 @@ def definition_of(name: Name, letters: Letters, scope: Scope, apart: Sequence[No
     """Return the one formula that a name stands for, at its places."""
     letter, places = letters.split(name)
     found: dict[Node, None] = {}
-    for defined, formula in _definitions(scope):
+    for defined, formula in _definitions(scope, letter.name.base):
         other, own = letters.split(defined)
         if other.key != letter.key or len(own) != len(places) or formula in apart:
             continue
@@ -84,27 +173,29 @@ def definition_of(name: Name, letters: Letters, scope: Scope, apart: Sequence[No
         elif all(isinstance(each, Name) for each in own) and len(
             {each.key for each in own if isinstance(each, Name)}
         ) == len(own):
-            found[
-                _at(
-                    formula,
-                    {each.key: place for each, place in zip(own, places, strict=True) if isinstance(each, Name)},
-                )
-            ] = None
+            put = {each.key: place for each, place in zip(own, places, strict=True) if isinstance(each, Name)}
+            found[_at(formula, put)] = None
     return next(iter(found)) if len(found) == 1 else None
 
 
-def _definitions(scope: Scope) -> Iterator[tuple[Name, Node]]:
-    filed = scope.document.definitions
-    for (_, section), entries in filed.by_section.items():
-        if section in scope.reach.sections:
-            for _, number in entries:
-                said = filed.declarations[number]
-                if said.name is not None and said.definition is not None:
-                    yield said.name, said.definition
+def _definitions(scope: Scope, base: str) -> Sequence[tuple[Name, Node]]:
+    """Return what defines the names of a letter in reach."""
+    known = scope.document.formulas_of.get(base, {})
+    return [each for section in scope.reach.sections for each in known.get(section, ())]
 
 
 def _at(node: Any, put: dict[str, Node]) -> Any:
-    """Return a formula with other indices."""
-    if isinstance(node, Name) and node.key in put:
-        return put[node.key]
+    """Return a formula with other letters; an index that a sum binds is none of those that are put in."""
+    match node:
+        case Name() if node.key in put:
+            return put[node.key]
+        case Call(arguments=arguments):
+            return replace(node, arguments=_at(arguments, put))
+        case Aggregate(index=index):
+            inner = {key: each for key, each in put.items() if key not in {name.key for name in index}}
+            coming = {part.key for each in inner.values() for part in each.walk() if isinstance(part, Name)}
+            for name in index:
+                if name.key in coming:
+                    inner[name.key] = Name(name.base, name.subscripts, name.superscripts, name.primes + 1)
+            return rebuilt(node, lambda each: _at(each, inner))
     return rebuilt(node, lambda each: _at(each, put))

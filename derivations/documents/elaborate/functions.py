@@ -13,7 +13,7 @@ from sympy import Abs, Expr, Function, Heaviside, cos, erf, exp, log, sin, sqrt,
 from derivations.activations.sigmoid import sigmoid, silu, softplus
 from derivations.language.arrays.functions import relu
 
-__all__ = ["BY_ENTRY", "SOFTMAX"]
+__all__ = ["BY_ENTRY", "SIGMA", "SIGMOID_WORDS", "SOFTMAX"]
 
 
 BY_ENTRY: Mapping[str, Callable[[Expr], Expr]] = {
@@ -28,7 +28,6 @@ BY_ENTRY: Mapping[str, Callable[[Expr], Expr]] = {
     "sinh": lambda x: (exp(x) - exp(-x)) / 2,
     "cosh": lambda x: (exp(x) + exp(-x)) / 2,
     "sigmoid": sigmoid.formula,
-    "σ": sigmoid.formula,
     "relu": relu.formula,
     "abs": Abs,
     "erf": erf,
@@ -41,3 +40,5 @@ BY_ENTRY: Mapping[str, Callable[[Expr], Expr]] = {
     "nonlinearity": Function("activation", real=True),
 }
 SOFTMAX = frozenset({"softmax"})
+SIGMA = frozenset({"σ", "sigma"})  # the sigmoid where the document speaks of it, else any function by entry
+SIGMOID_WORDS = ("sigmoid", "logistic", "シグモイド", "ロジスティック", "逻辑斯", "邏輯斯")

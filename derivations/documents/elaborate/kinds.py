@@ -43,7 +43,8 @@ def _kinds_of(letter: Letter, scope: Scope) -> Sequence[int]:
     if name.accent in VECTORS:
         return (1,) if not letter.places or not name.base[:1].isupper() else (1, 2)
     if name.font.startswith("bold"):
-        if name.base[:1].isupper() or name.base[:1] in "ΣΘΛΦΨ":
+        first = name.base.removeprefix("grad ")[:1]
+        if first.isupper() or first in "ΣΘΛΦΨ":
             return (2,) if not letter.places else (1, 2, 0) if letter.places == 1 else (0, 1, 2)
         return (1,) if not letter.places else (1, 0) if letter.places == 1 else (0, 1)
     if letter.places >= 2:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from derivations.documents.scope.letters import flat
 from derivations.documents.syntax import Aggregate, Entry, Fence, Name, Negative, Node, Number, Product, Sum
 
-__all__ = ["Letter", "Letters", "letters_of"]
+__all__ = ["Letter", "Letters", "is_kronecker", "letters_of"]
 
 COUNTING = frozenset("ijklmnpqrstuv") | {"pos"}
 
@@ -71,6 +71,13 @@ class Letters:
             case Negative(operand=inner) | Fence(inside=inner):
                 return self._is_place(inner)
         return False
+
+
+def is_kronecker(name: Name) -> bool:
+    r"""Say whether a name is written as Kronecker's delta is: `\delta_{ij}`, two indices and nothing else."""
+    places = [part for each in name.subscripts for part in flat((each,))]
+    alone = not (name.superscripts or name.primes or name.accent)
+    return name.base in ("delta", "δ") and alone and len(places) == 2 and all(isinstance(p, Name) for p in places)
 
 
 def letters_of(sides: Iterable[Node]) -> Letters:

@@ -15,13 +15,13 @@ from math import prod
 from sympy import Expr, Symbol
 
 from derivations.documents.budget import spend
-from derivations.documents.elaborate.functions import SOFTMAX
+from derivations.documents.elaborate.functions import SIGMOID_WORDS, SOFTMAX
 from derivations.documents.elaborate.kinds import declared_shape, kinds_of
-from derivations.documents.elaborate.letters import Letter, Letters, letters_of
+from derivations.documents.elaborate.letters import Letter, Letters, is_kronecker, letters_of
 from derivations.documents.elaborate.sizes import Clash
 from derivations.documents.elaborate.values import ZERO, Convention, NotElaborated, Reader, Value
 from derivations.documents.scope import Scope
-from derivations.documents.syntax import Aggregate, Call, Name, Node, Number, Product, Sum, Transpose
+from derivations.documents.syntax import Aggregate, Call, Cases, Derivative, Name, Node, Number, Product, Sum, Transpose
 from derivations.language.arrays.shapes import ShapeError
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, step
 from derivations.symbols import index
@@ -51,6 +51,9 @@ class Elaborated:
     base: int
     counts: frozenset[str]
     upright: bool
+    turned: bool = False
+    delta: bool = True
+    sigmoid: bool = False
     complete: bool = True  # no other typing fits, as far as its operations are not understood
 
     def stated(self, rule: str = "algebra", assuming: Sequence[Assumption] = ()) -> Derivation:
@@ -71,7 +74,9 @@ def elaborated(
     """
     letters = letters_of((*sides, *around))
     counts = _counts(sides, scope)
-    found = _letters(sides, letters, counts)
+    delta = _has_kronecker(scope)
+    found = _letters(sides, letters, counts, delta)
+    sigmoid = any(word in text.lower() for text in scope.document.texts for word in SIGMOID_WORDS)
     base = _base(sides)
     choices = [
         [
@@ -86,6 +91,7 @@ def elaborated(
     typings = _ordered(choices, lambda kinds: _unlikely(dict(zip(found, kinds, strict=True)), beside))
     conventions: tuple[Convention, ...] = ("rows", "columns") if scope.convention == "rows" else ("columns", "rows")
     softmax = (False, True) if any(_is_softmax(part) for side in sides for part in side.walk()) else (False,)
+    layouts = (False, True) if any(isinstance(part, Derivative) for side in sides for part in side.walk()) else (False,)
     results: dict[object, Elaborated] = {}
     failure: Exception | None = None
     complete = True
@@ -95,8 +101,8 @@ def elaborated(
         kinds = {letter: kind for letter, (_, kind) in zip(found, typing, strict=True)}
         if not _agree(kinds) or not all(kinds.get(letter, 1) for letter in arrays):
             continue
-        for convention, upright in product(conventions, softmax):
-            reader = Reader(letters, kinds, convention, base, counts, upright)
+        for convention, upright, turned in product(conventions, softmax, layouts):
+            reader = Reader(letters, kinds, convention, base, counts, upright, turned, delta, sigmoid)
             if sized:
                 reader.declared = declared
                 reader.sizes.differ = lambda one, other: scope.compare(one, other).relation == "different"
@@ -144,6 +150,13 @@ def _agree(kinds: Mapping[Letter, int]) -> bool:
     """Say whether every gradient has the kind of what it is taken by."""
     by_key = {letter.key: kind for letter, kind in kinds.items()}
     return all(by_key.get(GRADIENT.sub("", key), kind) == kind for key, kind in by_key.items())
+
+
+def _has_kronecker(scope: Scope) -> bool:
+    """Say whether a delta with two indices is Kronecker's: the document defines no other one, but perhaps by cases."""
+    filed = scope.document.definitions
+    named = (each for each in filed.declarations if each.name is not None and is_kronecker(each.name))
+    return all(isinstance(each.definition, Cases) for each in named)
 
 
 def _is_softmax(part: Node) -> bool:
@@ -245,6 +258,9 @@ def _entries(sides: Sequence[Node], reader: Reader) -> Elaborated:
         reader.base,
         reader.counts,
         reader.upright,
+        reader.turned,
+        reader.delta,
+        reader.sigmoid,
     )
 
 
@@ -254,7 +270,7 @@ def _alike(value: Value, whole: Value, reader: Reader) -> None:
     reader.sizes.unify(value.columns, whole.columns)
 
 
-def _letters(sides: Sequence[Node], letters: Letters, counts: frozenset[str]) -> list[Letter]:
+def _letters(sides: Sequence[Node], letters: Letters, counts: frozenset[str], delta: bool) -> list[Letter]:
     found: dict[Letter, None] = {}
     heads = {id(part.function) for side in sides for part in side.walk() if isinstance(part, Call)}
     inside = set()
@@ -270,7 +286,7 @@ def _letters(sides: Sequence[Node], letters: Letters, counts: frozenset[str]) ->
                 continue
             if part.key in counts or (part.key in letters.indices and not part.subscripts):
                 continue
-            if part.key in ("π", "pi") or part.key == "e":
+            if part.key in ("π", "pi") or part.key == "e" or (delta and is_kronecker(part)):
                 continue
             found.setdefault(letters.split(part)[0])
     return list(found)
@@ -301,7 +317,9 @@ def _base(sides: Sequence[Node]) -> int:
 def again(sides: Sequence[Node], typing: Elaborated, scope: Scope) -> Elaborated:
     """Return other sides under a typing that is known; NotElaborated where they do not fit."""
     letters, counts = typing.letters, typing.counts
-    reader = Reader(letters, dict(typing.kinds), typing.convention, typing.base, counts, typing.upright)
+    kinds = dict(typing.kinds)
+    manner = typing.upright, typing.turned, typing.delta, typing.sigmoid
+    reader = Reader(letters, kinds, typing.convention, typing.base, counts, *manner)
     try:
         return _read(sides, reader)
     except (Clash, ShapeError) as error:

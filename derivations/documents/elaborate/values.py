@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from sympy import (
+    Abs,
     Derivative,
     Expr,
     Integer,
@@ -31,8 +32,8 @@ from sympy import (
 
 from derivations.documents import syntax
 from derivations.documents.budget import spend
-from derivations.documents.elaborate.functions import BY_ENTRY, SOFTMAX
-from derivations.documents.elaborate.letters import Letter, Letters
+from derivations.documents.elaborate.functions import BY_ENTRY, SIGMA, SOFTMAX
+from derivations.documents.elaborate.letters import Letter, Letters, is_kronecker
 from derivations.documents.elaborate.sizes import ONE, Clash, Size, Sizes
 from derivations.documents.scope.letters import flat
 from derivations.documents.scope.sizes import size_of
@@ -59,6 +60,7 @@ Entries: TypeAlias = Callable[[Expr, Expr], Expr]
 Convention = Literal["rows", "columns"]
 ZERO = Integer(0)
 LARGEST_EXPONENT, LARGEST_NUMBER = 64, 10**30
+NORM = ("||", "‖")
 
 
 class NotElaborated(Exception):
@@ -99,6 +101,9 @@ class Reader:
     base: int  # the number of the first place
     counts: frozenset[str]  # the letters that are sizes
     upright: bool = False  # softmax of a matrix is taken down its columns
+    turned: bool = False  # the derivative by a vector stands the other way
+    delta: bool = True  # delta with two indices is Kronecker's
+    sigmoid: bool = False  # sigma of something is the sigmoid
     sizes: Sizes = field(default_factory=Sizes)
     axes: dict[tuple[Letter, int], Size] = field(default_factory=dict)
     declared: Mapping[tuple[Letter, int], Expr] = field(default_factory=dict)  # sizes that the section gives
@@ -170,8 +175,13 @@ class Reader:
                 return self.aggregate(node)
             case syntax.Annotated(of=of):
                 return self.value(of)
-            case syntax.Derivative(of=of, by=(Name() as by,)):
-                return self.derivative(self.value(of), self.value(by), node)
+            case syntax.Derivative(of=of, by=by):
+                found = self.value(of)
+                for each in by:
+                    if not isinstance(each, Name):
+                        raise NotElaborated(node, "the derivative by what is no letter")
+                    found = self.derivative(found, self.value(each))
+                return found
         raise NotElaborated(node, f"no meaning is known for a {type(node).__name__}")
 
     def mapped(self, function: Callable[[Expr], Expr], value: Value) -> Value:
@@ -198,8 +208,17 @@ class Reader:
             return self.number(size(name.key))
         if name.key in self.letters.indices and not name.subscripts:
             return self.number(self._free(name.key).number)
+        if self.delta and is_kronecker(name):
+            first, second = (self._free_place(part) for each in name.subscripts for part in flat((each,)))
+            self.sizes.unify(first.size, second.size)
+            return self.number(KroneckerDelta(first.place, second.place))
         letter, places = self.letters.split(name)
         return self._of_letter(letter, tuple(self.place(node, (letter, at)) for at, node in enumerate(places)))
+
+    def _free_place(self, node: Node) -> Bound:
+        """Return an index by its letter, bound or free."""
+        key = node.key if isinstance(node, Name) else ""
+        return self.bound.get(key) or self._free(key)
 
     def _is_constant_e(self) -> bool:
         return not any(each.name.key == "e" for each in self.kinds)
@@ -321,7 +340,10 @@ class Reader:
 
     def power(self, node: Power) -> Value:
         """Return a power: of a number, of e, or of every entry of a vector."""
-        exponent = self.value(node.exponent)
+        exponent = self.value(node.exponent) if (short := _number(node.exponent)) is None else self.number(short, True)
+        inside = _normed(node.base)
+        if inside is not None and isinstance(node.exponent, Number) and node.exponent.value == 2:
+            return self.squared(self.value(inside))  # without the root, which has no slope at 0
         if exponent.bare and not _is_short(exponent.entry(ZERO, ZERO)):
             raise NotElaborated(node, "a large power")  # SymPy works out powers of numbers
         if isinstance(node.base, Name) and node.base.key == "e" and self._is_constant_e():
@@ -331,8 +353,10 @@ class Reader:
             raise NotElaborated(node, "a power with an array above")
         both = self.sizes.is_one(base.rows), self.sizes.is_one(base.columns)
         if not any(both):
+            if isinstance(node.base, Name) and self.letters.split(node.base)[1]:
+                raise Clash("a power of a matrix among others")
             raise NotElaborated(node, "a power of a matrix")
-        if not all(both) and not (isinstance(node.exponent, Number) and node.exponent.value > 0):
+        if not all(both) and short is None:
             raise NotElaborated(node, "a power of a vector")
         return self.together([base, exponent], lambda x, y: Pow(x, y, evaluate=False))
 
@@ -343,26 +367,30 @@ class Reader:
                 return self.total(self.together([self.value(left), self.value(right)], lambda x, y: x * y))
             case Fence(bracket="(" | "[" | "{"):
                 return self.value(node.inside)
-            case Fence(bracket="||" | "‖"):
+            case Fence(bracket=bracket) if bracket in NORM:
                 return self.norm(self.value(node.inside))
+            case Fence(bracket="|") if not isinstance(node.inside, Name) or node.inside.base.islower():
+                found = self.value(node.inside)  # that of a capital may be a count, or a determinant
+                if self.is_number(found):
+                    return self.mapped(Abs, found)
         raise NotElaborated(node, f"brackets {node.bracket}")
 
     def norm(self, value: Value) -> Value:
         """Return the Euclidean norm."""
-        squares = self.total(self.mapped(lambda x: x**2, value))
-        return self.mapped(lambda x: sqrt(x), squares)
+        return self.mapped(lambda x: sqrt(x), self.squared(value))
+
+    def squared(self, value: Value) -> Value:
+        """Return the sum of the squares of all entries."""
+        return self.total(self.mapped(lambda x: x**2, value))
 
     def entry_of(self, node: Entry) -> Value:
         """Return an entry, or a row of a matrix."""
         places = flat(node.indices)
-        match node.of:
-            case Fence(bracket="||" | "‖", inside=inside):
-                norms = all(
-                    (isinstance(p, Number) and p.value == 2) or (isinstance(p, Name) and p.key == "F") for p in places
-                )
-                if norms:
-                    return self.norm(self.value(inside))
-                raise NotElaborated(node, "another norm")
+        inside = _normed(node)
+        if inside is not None:
+            return self.norm(self.value(inside))
+        if isinstance(node.of, Fence) and node.of.bracket in NORM:
+            raise NotElaborated(node, "another norm")
         found = self.value(node.of)
         sizes = [each for each in (found.rows, found.columns) if not self.sizes.is_one(each)]
         if len(places) != len(sizes):
@@ -374,7 +402,7 @@ class Reader:
 
     def _at(self, node: Node, along: Size) -> Expr:
         if isinstance(node, Name) and not node.subscripts:
-            found = self.bound.get(node.key) or self._free(node.key)
+            found = self._free_place(node)
             self.sizes.unify(along, found.size)
             return found.place
         return self.value(node).entry(ZERO, ZERO) - self.base
@@ -386,6 +414,10 @@ class Reader:
         word = _word(node.function)
         if (node.function.subscripts or node.function.superscripts) and word not in SOFTMAX:
             raise NotElaborated(node, "a function with an index")
+        if word in SIGMA:
+            word = "sigmoid" if self.sigmoid else "activation"
+        if node.function.primes:
+            raise NotElaborated(node, "the slope of a function, which is no function of its own")
         if word in BY_ENTRY and len(node.arguments) == 1:
             return self.mapped(BY_ENTRY[word], self.value(node.arguments[0]))
         if word in SOFTMAX and len(node.arguments) == 1:
@@ -438,20 +470,51 @@ class Reader:
             return Value(value.columns, value.columns, lambda i, j: KroneckerDelta(i, j) * value.entry(ZERO, i))
         raise NotElaborated(node, "the diagonal of a matrix")
 
-    def derivative(self, of: Value, by: Value, node: Node) -> Value:
-        """Return the derivative of a number by every entry, or of every entry by a number."""
+    def derivative(self, of: Value, by: Value) -> Value:
+        """Return a derivative: of a number, by every entry; by a number, of every entry; of one vector by another one.
+
+        The derivative of a number has the shape of what it is taken by, that of a vector y by a vector x is the
+        matrix of dy_i / dx_k; `turned`, both are transposed.
+        """
+        found = self._derivative(of, by)
+        plain = self.is_number(by) or not (self.sizes.is_one(by.rows) or self.sizes.is_one(by.columns))
+        if plain or not self.turned:
+            return found
+        return Value(found.columns, found.rows, lambda i, j: found.entry(j, i))
+
+    def _derivative(self, of: Value, by: Value) -> Value:
         if self.is_number(of):
             return Value(by.rows, by.columns, lambda i, j: Derivative(of.entry(ZERO, ZERO), by.entry(i, j)))
         if self.is_number(by):
             return Value(of.rows, of.columns, lambda i, j: Derivative(of.entry(i, j), by.entry(ZERO, ZERO)))
-        raise NotElaborated(node, "the derivative of an array by an array")
+        long, along = self._long(of), self._long(by)
+        if long is None or along is None:
+            raise Clash("the derivative of a matrix by an array has more axes than anything else here")
+
+        def entry(i: Expr, j: Expr) -> Expr:
+            return Derivative(self._entry_of(of, i), self._entry_of(by, j))
+
+        return Value(long, along, entry)
+
+    def _long(self, vector: Value) -> Size | None:
+        """Return the size of the one axis of a vector that has several entries."""
+        several = [each for each in (vector.rows, vector.columns) if not self.sizes.is_one(each)]
+        return several[0] if len(several) == 1 else None
+
+    def _entry_of(self, vector: Value, at: Expr) -> Expr:
+        return vector.entry(ZERO, at) if self.sizes.is_one(vector.rows) else vector.entry(at, ZERO)
 
     # --- sums ---
 
     def aggregate(self, node: Aggregate) -> Value:
-        """Return a sum over an index."""
-        if node.kind != "sum" or len(node.index) != 1:
+        """Return a sum over an index, or over several one after the other."""
+        if node.kind != "sum" or not node.index:
             raise NotElaborated(node, f"a {node.kind}")
+        if len(node.index) > 1:
+            if node.lower is not None or node.upper is not None or node.over is not None:
+                raise NotElaborated(node, "a sum over several indices with bounds")
+            first, *rest = node.index
+            return self.aggregate(replace(node, index=(first,), body=replace(node, index=tuple(rest))))
         with self._binding(node) as (found, low, high, apart):
             inner = self.value(node.body)
 
@@ -506,6 +569,33 @@ class Reader:
                 del self.bound[name.key]
             else:
                 self.bound[name.key] = before
+
+
+def _number(node: Node) -> Rational | None:
+    """Return the number that a part is written as: 2, -1/2."""
+    match node:
+        case Number(value=value, unit="") if max(abs(value.numerator), value.denominator) < LARGEST_NUMBER:
+            return Rational(value.numerator, value.denominator)
+        case Negative(operand=inner):
+            below = _number(inner)
+            return None if below is None else -below
+        case Quotient(numerator=above, denominator=below):
+            one, other = _number(above), _number(below)
+            return None if one is None or not other else one / other
+        case Fence(bracket="(" | "{" | "[", inside=inner):
+            return _number(inner)
+    return None
+
+
+def _normed(node: Node) -> Node | None:
+    """Return what a Euclidean norm is taken of: `||x||`, `||x||_2`, `||X||_F`."""
+    match node:
+        case Fence(bracket=bracket, inside=inside) if bracket in NORM:
+            return inside
+        case Entry(of=Fence(bracket=bracket, inside=inside), indices=indices) if bracket in NORM:
+            known = ((isinstance(p, Number) and p.value == 2) or p == Name("F") for p in flat(indices))
+            return inside if all(known) else None
+    return None
 
 
 def _is_one_number(node: Node) -> bool:

@@ -43,6 +43,10 @@ def _differential(node: Node) -> Node | None:
     match node:
         case Call(function=Name(base="∂"), arguments=(operand,)):
             return operand
+        case Product(factors=(Call(function=Name(base="∂"), arguments=(operand,)), *others)):
+            if any(isinstance(part, Name) and part.base == "∂" for each in others for part in each.walk()):
+                return None
+            return replace(node, factors=(operand, *others))  # all of the numerator is differentiated
         case Name(base="∂"):
             return Name("", start=node.end, end=node.end)
     return None
@@ -85,11 +89,29 @@ def _total(node: Node) -> Node | None:
 
 
 def read_operand(reader: Grammar) -> Node:
-    """Read what a derivative is taken of: one factor; brackets behind a letter hold its arguments."""
+    """Read what a derivative is taken of: one factor, and a number in front of it.
+
+    Brackets behind a letter hold its arguments.
+    """
     reader.deeper()
-    node = reader.postfix(applications.read_name(reader, forced=True)) if reader.at("letter") else reader.factor()
+    node = _operand(reader)
+    if _is_number(node) and reader.factor_next():
+        node = Product((node, _operand(reader)), ("",), start=node.start, end=reader.end)
     reader.depth -= 1
     return node
+
+
+def _operand(reader: Grammar) -> Node:
+    return reader.postfix(applications.read_name(reader, forced=True)) if reader.at("letter") else reader.factor()
+
+
+def _is_number(node: Node) -> bool:
+    match node:
+        case Number():
+            return True
+        case Quotient(numerator=Number(), denominator=Number()):
+            return True
+    return False
 
 
 def read_differential(reader: Grammar) -> Node:

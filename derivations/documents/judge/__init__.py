@@ -4,9 +4,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from derivations.documents.judge.algebra.chains import check_chains
-from derivations.documents.judge.algebra.strayed_indices import check_strayed_indices
 from derivations.documents.judge.canonical.canonical import check_canonical
-from derivations.documents.judge.canonical.layer_lines import check_layer_lines
 from derivations.documents.judge.canonical.losses import check_losses
 from derivations.documents.judge.canonical.named_equations import check_named_equations
 from derivations.documents.judge.canonical.products import check_products
@@ -38,10 +36,8 @@ class Check(Protocol):
 CHECKS: tuple[Check, ...] = (
     check_shapes,
     check_consistency,
-    check_strayed_indices,
     check_namings,
     check_layer_calls,
-    check_layer_lines,
     check_arithmetic,
     check_mentions,
     check_named_numbers,

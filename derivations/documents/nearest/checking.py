@@ -79,7 +79,9 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
 
 def _are_one_function(left: Node, right: Node) -> bool:
     """Say whether a function is equated with itself elsewhere: `softmax(z) = softmax(z + c)` defines no softmax."""
-    return isinstance(left, Call) and isinstance(right, Call) and left.function == right.function
+    return isinstance(left, Call) and any(
+        isinstance(part, Call) and part.function == left.function for part in right.walk()
+    )
 
 
 def _renames(right: Node, new: Node, slip: str, counts: frozenset[str]) -> bool:

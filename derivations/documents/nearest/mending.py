@@ -36,9 +36,7 @@ def mended(
             except NotElaborated:
                 continue
             left, right = found.sides
-            if (rule != "algebra" or _may_be_equal(left, right)) and are_equal(
-                left, right, found.stated(rule, provisos(left, right)), rule
-            ):
+            if _may_be_equal(left, right) and are_equal(left, right, found.stated(rule, provisos(left, right)), rule):
                 return at, new, slip
     return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -20,7 +20,7 @@ from derivations.documents.scope.pieces import Mention
 from derivations.documents.scope.sections import Sections
 from derivations.documents.scope.sizes import fold_key
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Chain, Name, Node, Product, Transpose
+from derivations.documents.syntax import Call, Chain, Name, Node, Product, Transpose
 
 __all__ = ["Declared"]
 
@@ -88,6 +88,33 @@ class Declared:
                     case Product(factors=factors, operators=operators) if "at" in operators:
                         found[statement.section].update(each for each in factors if isinstance(each, Name))
         return {section: frozenset(names) for section, names in found.items()}
+
+    @cached_property
+    def formulas_of(self) -> Mapping[str, Mapping[int, Sequence[tuple[Name, Node]]]]:
+        """What names are defined by, by their letter and by section."""
+        found: dict[str, dict[int, list[tuple[Name, Node]]]] = defaultdict(lambda: defaultdict(list))
+        for (_, section), entries in self.definitions.by_section.items():
+            for _, number in entries:
+                said = self.definitions.declarations[number]
+                if said.name is not None and said.definition is not None:
+                    found[said.name.base][section].append((said.name, said.definition))
+        return {base: dict(each) for base, each in found.items()}
+
+    @cached_property
+    def functions(self) -> Mapping[tuple[str, int], tuple[tuple[tuple[Name, ...], Node], ...]]:
+        """The functions that equations define, `f(x) = x^2`, by name and section: their arguments and right sides."""
+        found: dict[tuple[str, int], dict[tuple[tuple[Name, ...], Node], None]] = defaultdict(dict)
+        for statement in self.kept:
+            match statement.chain:
+                case Chain(
+                    sides=(Call(function=function, arguments=arguments), right, *_),
+                    relations=("=" | ":=" | "≡", *_),
+                    condition=None,
+                ):
+                    names = tuple(each for each in arguments if isinstance(each, Name))
+                    if len({each.key for each in names}) == len(arguments) and not function.primes:
+                        found[function.key, statement.section][names, right] = None
+        return {key: tuple(each) for key, each in found.items()}
 
     def votes_of(self, chain: Chain) -> Counter[Convention]:
         """Return the votes of the products of a chain for rows and for columns."""

@@ -16,6 +16,9 @@ def verdicts(text):
         r"(a + b)^2 = a^2 + 2 a b + b^2",
         r"(\mathbf{A} \mathbf{B})^T = \mathbf{B}^T \mathbf{A}^T",
         r"\frac{e^{x_i + c}}{\sum_j e^{x_j + c}} = \frac{e^{x_i} e^c}{e^c \sum_j e^{x_j}}",
+        r"\sum_{i,j} a_{ij}^2 = \sum_i \sum_j a_{ij} a_{ij}",
+        r"\|\mathbf{x} - \mathbf{y}\|^2 = (\mathbf{x} - \mathbf{y})^T (\mathbf{x} - \mathbf{y})",
+        r"x^{-\frac{1}{2}} x = x^{\frac{1}{2}}",
         r"\frac{4 B S T D}{4 B S D + 4 B T D} = \frac{S T D}{S D + T D}",
     ],
 )
@@ -64,11 +67,17 @@ def test_what_holds_under_a_condition_or_another_reading_is_neither_proved_nor_w
     [
         r"(a + i b)(c + i d) = a c - b d + i (a d + b c)",  # the imaginary unit
         r"\log_2 x + \log y = \ln x + \ln y",
+        r"1 - \sigma(2 x) + y = \sigma(-2 x) + y",  # right of the sigmoid, which nothing names here
         r"W1 x + b = W 1 x - b",  # the number may belong to the name
     ],
 )
 def test_what_may_be_read_otherwise_is_left_alone(formula):
     assert verdicts(f"$$s = {formula}$$") == []
+
+
+def test_a_slope_is_not_the_function():
+    assert verdicts(r"$$s = \tanh'(x) + 1 = 1 + \tanh(x)$$") == []
+    assert verdicts(r"$$s = 2 \tanh'(x) = 2 (1 - \tanh(x)^2)$$") == []
 
 
 def test_the_documents_definitions_are_put_in():

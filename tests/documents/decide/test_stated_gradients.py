@@ -12,6 +12,7 @@ def verdicts(text):
 
 PRODUCT = "Let $C = A @ B$.\n\n"
 LINEAR = "$$\\mathbf{y} = \\mathbf{W} \\mathbf{x} + \\mathbf{b}$$\n\n"
+MATRICES = "$$\\mathbf{Y} = \\mathbf{X} \\mathbf{W}$$\n\n"
 LOSS_BY_Y = r"\frac{\partial L}{\partial \mathbf{y}}"
 
 
@@ -20,6 +21,11 @@ LOSS_BY_Y = r"\frac{\partial L}{\partial \mathbf{y}}"
     [
         (PRODUCT, "dA = dC @ B^T", "dA = dC @ B"),
         (PRODUCT, "dB = A^T @ dC", "dB = A @ dC"),
+        (
+            MATRICES,
+            r"\nabla_{\mathbf{W}} L = \mathbf{X}^\top \nabla_{\mathbf{Y}} L",
+            r"\nabla_{\mathbf{W}} L = \nabla_{\mathbf{Y}} L \mathbf{X}^\top",
+        ),
         (
             LINEAR,
             rf"\frac{{\partial L}}{{\partial \mathbf{{x}}}} = \mathbf{{W}}^\top {LOSS_BY_Y}",

@@ -6,7 +6,8 @@ Definition   a size is a whole number, at least 1: d_k, n, h, `batch_size`; any 
 from __future__ import annotations
 
 import re
-from itertools import chain, product
+from collections.abc import Iterator, Set
+from itertools import chain, pairwise, product
 from typing import TypeGuard
 
 from sympy import Expr, Symbol
@@ -88,6 +89,8 @@ def in_one_order(*nodes: Node, scope: Scope | None = None) -> bool:
     among = {
         each.key for node in nodes for each in node.walk() if isinstance(each, Name) and _may_be_matrix(each, scope)
     }
+    arrays = {each.key for node in nodes for each in node.walk() if isinstance(each, Name) and not is_size(each, scope)}
+    among |= {each.key for node in nodes for each in _beside(node, among & arrays) if not is_size(each, scope)}
     if among <= _SIZES_OF_CODE:
         among = set()  # batch, time, channels: sizes, where no other capital stands beside them
     for part in chain.from_iterable(node.walk() for node in nodes):
@@ -104,6 +107,15 @@ def in_one_order(*nodes: Node, scope: Scope | None = None) -> bool:
         elif isinstance(part, Power | Call) and not is_moment(part) and len(_letters(part) & among) > 1:
             return False
     return not any((second, first) in before for first, second in before if first != second)
+
+
+def _beside(node: Node, capitals: Set[str]) -> Iterator[Name]:
+    """Yield the small letters that stand beside a capital in a product: of W x, x may be a vector."""
+    for part in (part for part in node.walk() if isinstance(part, Product)):
+        for pair in pairwise(part.factors):
+            names = [each for each in pair if isinstance(each, Name)]
+            if any(each.key in capitals for each in names):
+                yield from (each for each in names if len(each.base) == 1 and each.base.islower())
 
 
 def is_moment(node: Node) -> TypeGuard[Call]:

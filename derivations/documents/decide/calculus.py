@@ -1,0 +1,128 @@
+r"""Statements of calculus: the core language differentiates, and the judge compares.
+
+Definition   a derivative is read as one of the core language, of what the document says the differentiated letter is:
+             `\frac{d}{dx} x^3 = 3 x^2`, `\nabla_w \|X w - y\|^2`, `f'(x)` beside `f(x) = ...`. That of a number has the
+             shape of what it is taken by, that of a vector by a vector is the Jacobian matrix, either way up
+Result       proved where the judge proves it under every typing, of a formula as it stands; holds with the document's
+             own definitions; conditional where it is one of the two layouts of vectors; wrong where it is refuted under
+             every typing. With sums that are written out or definitions of the document an edit must be proved as well:
+             the weights of such a sum may add up to 1
+Assumes      letters that no equation connects with what is differentiated by are constants
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from sympy import Expr, Sum, Symbol
+from sympy.core.function import AppliedUndef
+
+from derivations.documents.budget import TooCostly, budget_of
+from derivations.documents.conditions import SPECIAL, is_condition
+from derivations.documents.decide.identities import Decided, decided, is_refuted
+from derivations.documents.elaborate import Elaborated, NotElaborated, elaborated
+from derivations.documents.elaborate.expanding import differentiable
+from derivations.documents.nearest.mending import mended
+from derivations.documents.proving import are_equal, proved, provisos
+from derivations.documents.scope import Scope
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import Aggregate, Call, Derivative, Name, Node, Product
+from derivations.documents.verdicts import Finding
+
+__all__ = ["check_calculus"]
+
+CHECK, RULE = "derivative", "derivative"
+STEPS, SECONDS = 20_000, 0.3  # of the search for a slip
+
+
+def check_calculus(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
+    """Decide an equation in which something is differentiated."""
+    if link is None or statement.chain.relations[link] not in ("=", "≡") or is_condition(statement):
+        return
+    stated = statement.chain.sides[link : link + 2]
+    if not any(_is_differentiated(part) for side in stated for part in side.walk()):
+        return
+    sides = differentiable(stated, scope)
+    if sides is None or sides[0] == sides[1]:
+        return
+    try:
+        typings = elaborated(sides, scope)
+    except NotElaborated:
+        return
+    if not all(typing.complete for typing in typings):
+        return
+    found = [decided(typing, RULE) for typing in typings]
+    yield from _said(statement, sides, typings, found, scope, sides == stated)
+
+
+def _said(
+    statement: Statement,
+    sides: Sequence[Node],
+    typings: Sequence[Elaborated],
+    found: Sequence[Decided],
+    scope: Scope,
+    as_it_stands: bool,
+) -> Iterator[Finding]:
+    levels = [each.level for each in found]
+    if set(levels) == {"proved"}:
+        left, right = typings[0].sides[:2]
+        stated = typings[0].stated(RULE)
+        certain = proved(left, right, stated, CHECK, "this is the derivative", RULE) if as_it_stands else None
+        yield certain or Finding("holds", CHECK, "this is the derivative")
+    elif where := _defined_where(typings):
+        yield Finding("conditional", CHECK, "this is the derivative wherever both sides are defined", assumptions=where)
+    elif "proved" in levels and {typing.turned for typing in typings} == {False, True}:
+        layout = "a gradient is a row" if typings[levels.index("proved")].turned else "a gradient is a column"
+        yield Finding("conditional", CHECK, "this is the derivative in one of two layouts", assumptions=(layout,))
+    elif is_refuted(found) and statement.chain.condition is None and not SPECIAL.search(scope.words(statement)):
+        left, right = typings[0].sides[:2]
+        if _letters(right) <= _letters(left) and not any(map(_may_go_on, sides)):
+            slip = _mended(sides, typings[0], scope)
+            free = any(isinstance(part, Aggregate) for side in sides for part in side.walk()) or left.has(AppliedUndef)
+            if slip or (as_it_stands and not free):
+                yield Finding("wrong", CHECK, f"this is not the derivative: {slip}{found[0].reason}")
+
+
+def _defined_where(typings: Sequence[Elaborated]) -> tuple[str, ...]:
+    """Return what makes both sides defined, and equal, under every typing; nothing where it does not."""
+    where: dict[str, None] = {}
+    for typing in typings:
+        left, right = typing.sides[:2]
+        open_ = provisos(left, right)
+        if not open_ or not are_equal(left, right, typing.stated(RULE, open_), RULE):
+            return ()
+        where |= dict.fromkeys(each.text for each in open_)
+    return tuple(where)
+
+
+def _mended(sides: Sequence[Node], typing: Elaborated, scope: Scope) -> str:
+    """Return the slip in words, as far as one is found in time: it explains what is refuted."""
+    with suppress(TooCostly), budget_of(STEPS, SECONDS):
+        slip = mended(sides, typing, scope, RULE)
+        return "" if slip is None else f"{slip[2]}; "
+    return ""
+
+
+def _letters(side: Expr) -> set[Symbol]:
+    """Return what no sum binds; the letters that something is differentiated by are among it."""
+    return side.atoms(Symbol) - {place for whole in side.atoms(Sum) for place in whole.bound_symbols}
+
+
+def _may_go_on(side: Node) -> bool:
+    """Say whether what stands behind a derivative may be differentiated as well: `d/dx x^2 sin x`."""
+    for part in (part for part in side.walk() if isinstance(part, Product)):
+        for at, factor in enumerate(part.factors):
+            by = {each.key for each in factor.by if isinstance(each, Name)} if isinstance(factor, Derivative) else set()
+            if by & {each.key for other in part.factors[at + 1 :] for each in other.walk() if isinstance(each, Name)}:
+                return True
+    return False
+
+
+def _is_differentiated(part: Node) -> bool:
+    match part:
+        case Derivative():
+            return True
+        case Call(function=Name(primes=primes)):
+            return primes == 1
+    return False
