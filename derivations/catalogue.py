@@ -53,7 +53,7 @@ READING_ORDER: Mapping[str, str] = {  # the modules of a topic, where their orde
     "feed_forward": "feed_forward costs derivatives symmetries gated",
     "positional_encoding": "positional_encoding rotary position_bias",
     "gradient": "gradient relative_position_bias patches",
-    "recurrence": "linear_recurrence delta_rule lightning_attention",
+    "recurrence": "linear_recurrence delta_rule gated_delta_net lightning_attention",
     "parameters": "parameters model_costs cost_questions",
     "flops": "flops model_costs cost_questions",
 }  # other modules follow in the order of the rooms, as other topics follow those of `TOPICS`

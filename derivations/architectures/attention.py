@@ -27,6 +27,7 @@ from derivations.language.arrays.expression import (
     Variable,
     array,
     mask_array,
+    require,
 )
 from derivations.language.arrays.functions import Hadamard, Named, RowSum, exponential, named, row_softmax
 from derivations.language.arrays.scalars import Iverson
@@ -53,7 +54,7 @@ def attention_layer(a: Attention, *, masked: bool = False, biased: bool = False,
     """
     if a.groups is not None:
         return _grouped(a, masked, cross)
-    if not (_scores_changed(a) or a.norm or a.positions or a.clip or biased or len(set(a.biases)) > 1):
+    if not (_scores_changed(a) or a.output_gate or a.norm or a.positions or a.clip or biased or len(set(a.biases)) > 1):
         return _plain(a, masked, cross)
     return _of_separate_heads(a, masked, biased, cross)
 
@@ -87,7 +88,8 @@ def _of_separate_heads(a: Attention, masked: bool, biased: bool, cross: bool) ->
         bias = [write.let("B")(_distances(a, a.positions, M.shape[1]))]
     attend = part("attention", _scored(a, masked, bool(bias), M.shape[1]))
     given = [*queries, *keys, values, *([M] if masked else [])]
-    heads = write.let("head", over=write.over)(attend(*given, *(each[i] for each in (*bias, *sinks))))
+    read = write.let("head", over=write.over)(attend(*given, *(each[i] for each in (*bias, *sinks))))
+    heads = write.gated(read, X)
     W_O, b_O = array("W_O", Blocks(a.heads, a.d_v), d_model), array("b_O", d_model)
     Z = write.let("Z")(Concatenate(heads[i], i, a.heads))
     Y = write.let("Y")(Z @ W_O + b_O if a.biases[3] else Z @ W_O)
@@ -130,6 +132,11 @@ def _group(a: Attention, masked: bool, keys: Expr) -> tuple[Layer, list[Variable
     mask = [M] if masked else []
     sinks = [each[head] for each in write.sinks()]
     heads = write.let("head", over=write.over)(attend(*queries, *K, V, *mask, *sinks))
+    if a.output_gate:
+        require(
+            not wide, lambda: "attention: a gate beside queries that are normed over all heads is not described yet"
+        )
+        heads = write.gated(heads, X)
     Z = write.let("Z")(Concatenate(heads[head], head, a.heads))
     weights = [*write.parameters, array("W_O", Blocks(a.heads, a.d_v), d_model)]
     Y = write.let("Y")(Z @ weights[-1])

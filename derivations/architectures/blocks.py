@@ -1,7 +1,8 @@
 """One layer of a stack, from its description: sub-layers in the given order and with the given norms.
 
 Definition   pre: x + F(norm(x)); post: norm(x + F(x)); sandwich: x + norm(F(norm(x))); after: x + norm(F(x)); parallel:
-             attention and feed-forward network of the same x, added to it together; a scale multiplies what is added
+             attention and feed-forward network of the same x, added to it together; normed: norm(x) + F(norm(x)); a
+             scale multiplies what is added
 Shapes       X and the output (n, d_model), memory (m, d_model), mask M (n, n), bias B (h, n, n)
 Source       Vaswani et al. (2017), section 3.1; Xiong et al. (2020), figure 1; Wang and Komatsuzaki (2021) for
              parallel sub-layers; Gemma Team (2024), section 2, for norms on both sides; OLMo Team (2024), OLMo 2,
@@ -119,6 +120,7 @@ def _attention_of(a: Attention, masked: bool, biased: bool) -> Layer:
         latent_queries=latent.query_rank is not None,
         absorbed=latent.absorbed,
         rotary=rotary_layer(rotary),
+        rotated=a.positions is not None,
         eps=norm.eps,
         scale=SCALE if a.score_scale is None else a.score_scale,
     )
@@ -152,6 +154,9 @@ def _sub_layer(let: Equations, block: Block, name: str, x: Array, inner: Callabl
         return let(total)(_added(x, let(f"{result}_norm")(part(f"{name}_norm", norm)(F)), c))
     U = let(normed)(part(f"{name}_norm", norm)(x))
     F = let(result)(inner(U))
+    if block.order == "normed":
+        kept, c = block.mixing[name == "feed_forward"]
+        return let(total)(_added(U if kept == 1 else kept * U, F, c))
     if block.layer_scale:
         F = let(f"{result}_scaled")(part(f"{name}_scale", layer_scale())(F))
     if block.order == "sandwich":

@@ -119,7 +119,8 @@ class Attention:
     a position sees, itself included; `norm` is applied to every query and key: before the rotation, or after it if
     `norm_after`, and over all heads together if `norm_over_all`. `clip` c replaces the entries x of queries, keys and
     values by max(-c, min(x, c)). With `sinks` every head has a learned score that takes a share of the weights, like
-    the score of a key without a value.
+    the score of a key without a value. With an `output_gate` what a head reads is multiplied by the sigmoid of a map of
+    the rows.
     """
 
     heads: Expr  # of each group, or all of them
@@ -137,6 +138,7 @@ class Attention:
     window: Expr | None = None
     latent: Latent | None = None
     sinks: bool = False
+    output_gate: bool = False
 
 
 @dataclass(frozen=True)
@@ -189,8 +191,10 @@ class Block:
 
     Order        "pre": x + F(norm(x)); "post": norm(x + F(x)); "sandwich": x + norm(F(norm(x))); "after": x +
                  norm(F(x)); "parallel": attention and feed-forward network side by side, x + A(norm(x)) + F(norm'(x)),
-                 one norm for both when `one_norm`; what is added to x is multiplied by `residual_scale`,
-                 and each column of it by a learned number with `layer_scale` (Touvron et al. 2021, CaiT)
+                 one norm for both when `one_norm`; "normed": norm(x) + F(norm(x)); what is added to x is multiplied by
+                 `residual_scale`, and each column of it by a learned number with `layer_scale` (Touvron et al. 2021,
+                 CaiT); in the order "normed" the two terms are multiplied by the numbers `mixing` of the attention, or
+                 by those of the network (MiniMax 2025)
 
     A block without a feed-forward network, or without attention, has one sub-layer. A layer with recurrences `beside`
     attention reads the same normed rows, and what both give is added, each multiplied by its scale (Zuo et al. 2025,
@@ -200,7 +204,7 @@ class Block:
     attention: Attention | Recurrent | None
     feed_forward: FeedForward | Experts | None
     norm: Norm
-    order: Literal["pre", "post", "sandwich", "after", "parallel"] = "pre"
+    order: Literal["pre", "post", "sandwich", "after", "parallel", "normed"] = "pre"
     cross_attention: Attention | None = None
     one_norm: bool = False
     residual_scale: Expr = Integer(1)
@@ -208,6 +212,7 @@ class Block:
     beside: Recurrent | None = None
     attention_scale: Expr = Integer(1)
     beside_scale: Expr = Integer(1)
+    mixing: tuple[tuple[Expr, Expr], tuple[Expr, Expr]] = ((Integer(1), Integer(1)), (Integer(1), Integer(1)))
 
     @property
     def recurrent(self) -> tuple[Recurrent, ...]:

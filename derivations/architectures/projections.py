@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 
 from sympy import Expr, Max, Min, Symbol
 
+from derivations.activations.sigmoid import sigmoid
 from derivations.architectures.description import Attention, Norm, Rotary
 from derivations.language.arrays.arrangements import column_block
 from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.expression import Array, Variable, array
-from derivations.language.arrays.functions import Named, named
+from derivations.language.arrays.functions import Hadamard, Named, named
 from derivations.language.arrays.shapes import Blocks
 from derivations.language.layers.layer import Equations, Layer, Part, part
 from derivations.normalisation.layer_norm import layer_norm
@@ -87,6 +88,13 @@ class Projections:
     def values(self, rows: Array) -> Array:
         """Write the values of one head."""
         return self._clipped(self._projected("V", rows, self.a.d_v, self.a.biases[2]))
+
+    def gated(self, heads: Variable, rows: Array) -> Variable:
+        """Write what the heads read, times the gates of the rows where there are any."""
+        if not self.a.output_gate:
+            return heads
+        gates = self._member("gate", sigmoid(self._projected("G", rows, self.a.d_v, self.a.biases[0])))
+        return self.let("head_gated", over=self.over)(Hadamard(gates, heads[self.over[0]]))
 
     def sinks(self) -> list[Variable]:
         """Write the scores of the sinks, one for every head, which take a share of the weights."""

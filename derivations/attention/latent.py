@@ -71,6 +71,7 @@ def latent_attention(
     absorbed: bool = False,
     halves: bool = False,
     rotary: Layer | None = None,
+    rotated: bool = True,
     eps: Expr | int = epsilon,
     scale: Expr = SCALE,
 ) -> Layer:
@@ -78,7 +79,8 @@ def latent_attention(
 
     When `absorbed`, no keys and values are computed: S_i = (Q_i W_i^UK^T c_KV^T + Q_i^R K_R^T) times the scale, and
     head i is (softmax(S_i) c_KV) W_i^UV, as in a step of decoding. `rotary` is the rotary embedding; the default is
-    the usual one, which pairs `halves` or neighbours. `eps` is the epsilon of the norms.
+    the usual one, which pairs `halves` or neighbours; if not `rotated`, the columns that all heads share stay as they
+    are. `eps` is the epsilon of the norms.
 
     Definition   as in the docstring of the module
     Shapes       X and Y (n, d_model), mask M (n, n), W_DQ (d_model, r_Q), W_UQ (h, r_Q, d_k), W_QR (h, r_Q, d_r),
@@ -86,7 +88,7 @@ def latent_attention(
                  W_O (h d_v, d_model)
     Source       DeepSeek-AI (2024), DeepSeek-V2, equations 37 to 47
     """
-    turned = part("rotary", rotary or rotary_embedding(halves=halves))
+    turned = part("rotary", rotary or rotary_embedding(halves=halves)) if rotated else lambda rows: rows
     attend, heads = part("attention", latent_head(masked=masked, scale=scale, latent=absorbed)), (i, h)
     mask = [M] if masked else []
     let = Equations()

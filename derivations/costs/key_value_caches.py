@@ -23,7 +23,7 @@ from derivations.language.arrays.selection import Windows
 from derivations.language.arrays.shapes import total
 from derivations.language.counting.flop_passes import nodes_of
 from derivations.language.counting.operations import entries
-from derivations.language.layers.layer import Layer
+from derivations.language.layers.layer import Apply, Layer
 from derivations.symbols import m, n
 
 __all__ = [
@@ -166,16 +166,25 @@ def _states(mixer: Layer) -> Expr:
     return held + sum((_states(applied.layer) for applied in mixer.parts.values()), Integer(0))
 
 
-CACHED = (("c_KV", "K_R"), ("K", "K_pass", "V"))  # the latent vectors if there are any, else keys and values
+LATENT_ROWS = ("c_KV", "K_R")
+READERS, READ = ("group", "attention"), ("K", "K_pass", "V")  # parts that read keys and values, and how they call them
 
 
 def _rows(layer: Layer) -> Expr:
-    """Return the entries for one position of the arrays that an attention reads at all positions."""
+    """Return the entries for one position of what an attention reads at all positions: latent rows, or keys and values.
+
+    Definition   the columns of the keys and values that are handed to a head, or to a group that shares them, each as
+                 it is read there, normed and rotated; times the number of heads or groups
+    """
     shapes = layer.shapes
-    for names in CACHED:
-        if names[0] in shapes:
-            positions = m if m in shapes[names[0]] else n
-            return sum((entries(shapes[name]) for name in names if name in shapes), Integer(0)) / positions
+    if LATENT_ROWS[0] in shapes:
+        return sum((total(shapes[name][-1]) for name in LATENT_ROWS), Integer(0))
+    for equation in layer.equations:
+        for node in nodes_of(equation.value):
+            if isinstance(node, Apply) and node.name in READERS:
+                handed = zip(node.layer.inputs, node.arguments, strict=True)
+                columns = sum((total(each.shape[-1]) for of, each in handed if of.name in READ), Integer(0))
+                return columns * (total(equation.over[1]) if equation.over else Integer(1))
     return sum((_rows(applied.layer) for applied in layer.parts.values()), Integer(0))
 
 

@@ -8,7 +8,7 @@ Shapes       X and the output (n, d_model), W_Q, W_K and W_V (h, d_model, d_k), 
 Source       Qin et al. (2024), Lightning Attention-2; MiniMax (2025), MiniMax-01
 """
 
-from sympy import Expr, Integer, KroneckerDelta, Lambda, Rational, Sum, exp
+from sympy import Expr, Integer, Lambda, Rational, Sum, exp
 
 from derivations.activations.sigmoid import sigmoid, silu
 from derivations.language.arrays.arrangements import Tabulated
@@ -19,6 +19,7 @@ from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.language.results.derivation import Derivation, claim, derivation, result, step
+from derivations.recurrences.grouped_norm import side_by_side
 from derivations.recurrences.writer import Writer
 from derivations.symbols import d_k, d_model, h, index, n
 
@@ -26,11 +27,10 @@ __all__ = ["decaying_heads", "lightning_attention"]
 
 TOPIC = "recurrence"
 
-t, s, a, p, q, x = (index(letter) for letter in "tsapqx")
+t, s, a, p, q = (index(letter) for letter in "tsapq")
 X = array("X", n, d_model)
 Q, K, V = (array(letter, h, n, d_k) for letter in "QKV")
 R = array("R", n, h, d_k)
-SIDE = a * d_k + q
 EPSILON = Rational(1, 10**6)
 
 
@@ -68,10 +68,7 @@ def lightning_attention(activation: Named = silu, *, factor: Expr = Integer(1), 
     write = Writer()
     states = part("heads", decaying_heads(factor))
     read = write.let("R")(states(*(_of_heads(write, letter, activation) for letter in "QKV")))
-    together = contraction(
-        (t, x), (n, h * d_k), [(a, h), (q, d_k)], KroneckerDelta(x, SIDE), operand_of(read, (t, a, q))
-    )
-    G = write.normed("G", write.let("G")(together), eps, scaled=True)
+    G = write.normed("G", write.let("G")(side_by_side(read)), eps, scaled=True)
     gate = write.let("I")(sigmoid(write.affine("Z", X, h * d_k)))
     output = write.affine("O", write.let("Y")(Hadamard(gate, G)), d_model)
     return Layer("lightning_attention", (X,), write.weights, write.let, output)

@@ -13,31 +13,31 @@ Source       Dao and Gu (2024), Transformers are SSMs, sections 3 and 7
 from collections.abc import Sequence
 from typing import Literal
 
-from sympy import Expr, Integer, KroneckerDelta, Max, Rational, sqrt
+from sympy import Expr, Integer, Max, Rational
 
 from derivations.activations.sigmoid import silu, softplus
 from derivations.language.arrays.contraction import contraction, operand_of
-from derivations.language.arrays.expression import Array, RowBroadcast, array
-from derivations.language.arrays.functions import Hadamard, Named, exponential, named, square
+from derivations.language.arrays.expression import array
+from derivations.language.arrays.functions import Hadamard, Named, exponential, named
 from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer, part
+from derivations.recurrences.grouped_norm import grouped_norm, side_by_side
 from derivations.recurrences.selective_state_space import d_state
 from derivations.recurrences.writer import Writer
 from derivations.symbols import d_model, index, n, scalar, size
 
-__all__ = ["head_states", "heads_of_group", "norm_of_groups", "state_groups", "state_space_heads", "state_width"]
+__all__ = ["head_states", "heads_of_group", "state_groups", "state_space_heads", "state_width"]
 
 TOPIC = "recurrence"
 
 state_groups, heads_of_group, state_width = size("g_S"), size("r_S"), size("d_S")
-t, e, f, q, s, x, c = (index(letter) for letter in "tefqsxc")
+t, e, f, q, s = (index(letter) for letter in "tefqs")
 _u = scalar("u")
 heads, columns = state_groups * heads_of_group, state_groups * heads_of_group * state_width
 X = array("X", n, d_model)
 EPSILON = Rational(1, 10**5)
 GROUP = heads_of_group * state_width
-IN_GROUP = e * GROUP + x
 AT_HEAD, AT_COLUMN = e * heads_of_group + f, (e * heads_of_group + f) * state_width + q
 
 
@@ -70,41 +70,8 @@ def head_states() -> Layer:
         contraction((t, e, f, q), shape[:4], (), 1, operand_of(V, (t, AT_COLUMN)), operand_of(D, (AT_HEAD,)))
     )
     both = let("Q")(read + passed)
-    Y = let("Y")(_side_by_side(both))
+    Y = let("Y")(side_by_side(both))
     return Layer("head_states", (V, Delta, B, C), (A, D), let, Y)
-
-
-def _side_by_side(states: Array) -> Array:
-    """Return what the heads read, side by side."""
-    sums, place = [(e, state_groups), (f, heads_of_group), (q, state_width)], KroneckerDelta(x, AT_COLUMN)
-    return contraction((t, x), (n, columns), sums, place, operand_of(states, (t, e, f, q)))
-
-
-def norm_of_groups(eps: Rational = EPSILON) -> Layer:
-    """Return the RMS norm of the columns of each group, with a factor for each column.
-
-    Definition   y_t,ex = gamma_ex g_t,ex / sqrt(sum_x g_t,ex^2 / (r_S d_S) + eps)
-    Shapes       G and Y (n, g_S r_S d_S), gamma (g_S r_S d_S,)
-    Source       Dao and Gu (2024), section 7.2; Zhang and Sennrich (2019) for the norm
-    """
-    G, gamma = array("G", n, columns), array("gamma", columns)
-    of_groups, by_group = [(e, state_groups), (x, GROUP)], (n, state_groups, GROUP)
-    let = Equations()
-    inverse = operand_of(let("F")(part("roots", _inverse_roots(eps))(G)), (t, e))
-    scaled = let("N")(contraction((t, e, x), by_group, (), 1, operand_of(G, (t, IN_GROUP)), inverse))
-    read = operand_of(scaled, (t, e, x))
-    joined = let("J")(contraction((t, c), (n, columns), of_groups, KroneckerDelta(c, IN_GROUP), read))
-    Y = let("Y")(Hadamard(joined, RowBroadcast(gamma, n)))
-    return Layer("norm_of_groups", (G,), (gamma,), let, Y)
-
-
-def _inverse_roots(eps: Rational) -> Layer:
-    """Return 1 / sqrt(mean of the squares of a group + eps), for every row and group."""
-    G = array("G", n, columns)
-    let = Equations()
-    squares = operand_of(let("Q")(square(G)), (t, IN_GROUP))
-    mean = let("M")(contraction((t, e), (n, state_groups), [(x, GROUP)], 1 / GROUP, squares))
-    return Layer("inverse_roots", (G,), (), let, let("F")(named("inverse_root", 1 / sqrt(_u + eps), _u)(mean)))
 
 
 def _at_least(least: Expr) -> Named:
@@ -146,11 +113,11 @@ def state_space_heads(
     A, D = write.weight("A", heads), write.weight("D", heads)
     Y = write.let("Y")(part("states", head_states())(V, Delta, B, C, A=A, D=D))
     if norm == "by group before the gate":
-        Y = write.let("Y_normed")(part("G_norm", norm_of_groups(eps))(Y))
+        Y = write.let("Y_normed")(part("G_norm", grouped_norm(state_groups, GROUP, eps))(Y))
     G = write.let("G")(Hadamard(Y, silu(Z)))
     if norm == "together":
         G = write.normed("G", G, eps, scaled=True)
     elif norm == "by group":
-        G = write.let("G_normed")(part("G_norm", norm_of_groups(eps))(G))
+        G = write.let("G_normed")(part("G_norm", grouped_norm(state_groups, GROUP, eps))(G))
     output = write.affine("O", G, d_model, biases)
     return Layer("state_space_heads", (X,), write.weights, write.let, output)

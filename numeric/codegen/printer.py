@@ -386,9 +386,13 @@ class NumPyLayerPrinter(FormulaPrinter):
         return f"add_windows({self._exact(node.args[0])}, {self._scalar.whole(total(node.args[1]))})"
 
     def _print_Recurrence(self, node: Recurrence) -> str:
-        decays, added = map(self._real, node.args[:2])
-        ranks = f"{len(node.args[0].shape)}, {len(node.shape)}"
-        return f"recurrence({decays}, {added}, {ranks}, {node.backwards})"
+        decays, added, *factors = map(self._real, (*node.args[:2], *node.factors))
+        ranks = f"{len(node.args[0].shape)}, {len(node.shape)}, {node.backwards}"
+        if factors:
+            return (
+                f"corrected_recurrence({decays}, {added}, {', '.join(factors)}, {len(node.factors[0].shape)}, {ranks})"
+            )
+        return f"recurrence({decays}, {added}, {ranks})"
 
     def _print_RowRange(self, node: Array) -> str:
         numbers = (node.args[1], together(total(node.args[2])), node.args[3])  # n/5 + 1 is a quotient too

@@ -18,6 +18,7 @@ __all__ = [
     "column_sums",
     "concatenate_columns",
     "concatenate_heads",
+    "corrected_recurrence",
     "forward_through",
     "interleave",
     "like",
@@ -108,6 +109,30 @@ def recurrence(decays: Any, added: Any, rank: int, of_states: int, backwards: bo
     for t in range(1, len(steps)):
         decay, more = (factors[-t], steps[-1 - t]) if backwards else (factors[t], steps[t])
         states.append(decay * states[-1] + more)
+    return np.moveaxis(np.stack(np.broadcast_arrays(*states[::-1] if backwards else states)), 0, -of_states)
+
+
+def corrected_recurrence(
+    decays: Any, added: Any, written: Any, read: Any, of_factors: int, rank: int, of_states: int, backwards: bool
+) -> Any:
+    """Return the states H_t = exp(decays_t) H_{t-1} + written_t (read_t^T H_{t-1}) + added_t; backwards from t + 1.
+
+    The last `of_factors` axes of `written` and `read` are those of one text, positions first.
+    """
+    factors = np.moveaxis(np.exp(decays), -rank, 0)
+    factors = factors.reshape(*factors.shape, *[1] * (of_states - rank))
+    columns, rows, behind = np.moveaxis(written, -of_factors, 0), np.moveaxis(read, -of_factors, 0), "jklmnop"
+    behind = behind[: of_states - of_factors]
+    columns = columns.reshape(*columns.shape, *[1] * len(behind))
+    steps = np.moveaxis(added, -of_states, 0)
+    if not len(steps):
+        return added
+    states = [steps[-1] if backwards else steps[0]]
+    for t in range(1, len(steps)):
+        at, more = (-t, steps[-1 - t]) if backwards else (t, steps[t])
+        said = np.einsum(f"...i,...i{behind}->...{behind}", rows[at], states[-1])
+        said = said[(..., None, *[slice(None)] * len(behind))]
+        states.append(factors[at] * states[-1] + columns[at] * said + more)
     return np.moveaxis(np.stack(np.broadcast_arrays(*states[::-1] if backwards else states)), 0, -of_states)
 
 

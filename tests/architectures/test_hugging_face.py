@@ -72,6 +72,7 @@ RELATIVES = [
     "gpt_neo",
     "ijepa",
     "jamba",
+    "kimi_linear",
     "m2m_100",
     "mamba",
     "mamba2",

@@ -112,6 +112,7 @@ EXAMPLES: tuple[Array, ...] = (
     RoutedProduct(X, EXPERTS, TOKENS),
     TopK(X, 1),
     Recurrence(X, array("B", n, d, m)),
+    Recurrence(v, array("B", n, d, m), 1, X, Y),
     PlacedRows(array("P", 3, d), 1, 5),
     RowRange(array("P", 5, d), 1, 3),
     Stacked(X, Y),

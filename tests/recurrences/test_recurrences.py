@@ -5,17 +5,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sympy import Eq, Expr, Integer, Sum, exp
+from sympy import Eq, Expr, Ge, Integer, Sum, exp
 
 from derivations.architectures.hugging_face import model_of
 from derivations.architectures.reading import ConfigError
 from derivations.catalogue import layer
 from derivations.costs.counts import count
-from derivations.language.arrays.expression import array
+from derivations.language.arrays.expression import Scaled, array
 from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.shapes import ShapeError
+from derivations.language.differentiation import adjoints
+from derivations.language.differentiation.claims import local_claims
 from derivations.language.differentiation.proving import prove_gradient
 from derivations.language.judge.proof import judge
+from derivations.language.layers.layer import Equations, Layer
 from derivations.language.results.derivation import Assumption, Claim, Derivation, Step
 from derivations.recurrences import delta_rule
 from derivations.recurrences.delta_rule import j, q, s
@@ -93,9 +96,80 @@ def test_the_logarithms_have_the_first_axes_of_the_states() -> None:
         Recurrence(L, B, Integer(2))
 
 
-@pytest.mark.parametrize("name", ["linear_recurrence", "selective_states", "gated_recurrence", "lightning_attention"])
+GRADIENTS = ["linear_recurrence", "selective_states", "gated_recurrence", "lightning_attention", "gated_delta_rule"]
+
+
+@pytest.mark.parametrize("name", [*GRADIENTS, pytest.param("kimi_delta_attention", marks=pytest.mark.slow)])
 def test_the_gradient_is_proved(name: str) -> None:
     assert prove_gradient(layer(name)).evidence.level == "proved"
+
+
+W, R, ADDED = array("W", n, d), array("R", n, d), array("F", n, d, m)
+
+
+def of_rank_one(backwards: int = 0) -> Layer:
+    """A recurrence whose matrices are diagonal plus rank one."""
+    let, decays = Equations(), array("l", n)
+    return Layer("r", (decays, ADDED, W, R), (), let, let("H")(Recurrence(decays, ADDED, backwards, W, R)))
+
+
+@pytest.mark.parametrize("backwards", [0, 1])
+def test_the_gradient_of_a_recurrence_that_is_not_diagonal_is_proved(backwards: int) -> None:
+    claims = local_claims(of_rank_one(backwards))
+    assert len(claims.claims) == 5  # the law of the gradient, and the gradients by what the law reads
+    assert judge(claims).level == "proved"
+
+
+def test_a_gradient_without_the_transpose_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With w and r in their places the gradient follows another law."""
+    monkeypatch.setattr(
+        Recurrence, "transposed", lambda node, g: Recurrence(node.args[0], g, 1 - node.args[2], *node.factors)
+    )
+    assert judge(local_claims(of_rank_one())).level != "proved"
+
+
+def test_a_gradient_by_the_wrong_state_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The matrix of a position acts on the state before it, and not on its own."""
+    right = adjoints._of_steps
+
+    def wrong(node: Recurrence, carried: Any, value: Any) -> Any:
+        for of, slope in right(node, carried, value):
+            yield of, Scaled(Integer(2), slope) if of == W else slope
+
+    monkeypatch.setattr(adjoints, "_of_steps", wrong)
+    assert judge(local_claims(of_rank_one())).level != "proved"
+
+
+def test_entries_follow_from_the_law_at_numbered_positions() -> None:
+    """At position 1 the matrix acts once; at a position without a number no entry is given."""
+    H = of_rank_one().equation("H").value
+    l, one = array("l", n), Integer(1)
+    said = Sum(R[1, j] * ADDED[0, j, s], (j, 0, d - 1))
+    right = exp(l[1]) * ADDED[0, c, s] + W[1, c] * said + ADDED[1, c, s]
+    ranges = {c: d, s: m}
+    about = Assumption(Ge(n, 2, evaluate=False), {}, "two positions")
+    for value, level in ((right, "proved"), (right + ADDED[1, c, s], "refuted")):
+        claim = Claim(H[one, c, s], (Step("algebra", value),))
+        assert judge(Derivation("", "an entry", (claim,), (), ranges, (about,))).claims[0][0].level == level
+    with pytest.raises(NotImplementedError, match="numbered positions"):
+        H.entry(t, c, s)
+
+
+def test_columns_and_rows_of_a_matrix_of_rank_one_fit() -> None:
+    for written, read in ((array("W", n, m), R), (array("W", n), array("R", n)), (W, None), (W, array("R", n, d, m))):
+        with pytest.raises(ShapeError, match="recurrence"):
+            Recurrence(array("l", n), ADDED, 0, written, read)
+
+
+def test_a_corrected_state_says_the_value_of_its_key() -> None:
+    """With all of what is missing corrected, and a key of length 1, the state answers its key with the value."""
+    function = compile_layer(layer("gated_delta_rule"))
+    rng = np.random.default_rng(5)
+    K, V = rng.normal(size=(7, 2, 5)), rng.normal(size=(7, 2, 3, 2))
+    K /= np.sqrt((K * K).sum(axis=-1, keepdims=True))
+    decays, whole = -rng.random((7, 2, 3)), np.ones((7, 2, 3))
+    np.testing.assert_allclose(function(K, K, V, decays, whole), V / np.sqrt(5), rtol=1e-12)
+    assert abs(function(K, K, V, decays, whole / 2) - V / np.sqrt(5)).max() > 0.1
 
 
 def test_no_layer_looks_ahead() -> None:

@@ -59,9 +59,9 @@ class Family:
     """The names of one family of checkpoints.
 
     The name of a tensor may start with one of `prefixes`. A name in `same` may replace the other one, or occur besides
-    it with the same numbers. Tensors in `zero` must be zeros. Tensors whose whole name matches `ignored` (a regular
-    expression) are skipped unless they are weights of the equations. A match of a key of `renamed` (a regular
-    expression) in a name is replaced by its value.
+    it with the same numbers, {n} being the number of a layer in both. Tensors in `zero` must be zeros. Tensors whose
+    whole name matches `ignored` (a regular expression) are skipped unless they are weights of the equations. A match of
+    a key of `renamed` (a regular expression) in a name is replaced by its value.
     """
 
     weights: Table

@@ -1,5 +1,7 @@
 """Names in the checkpoints of decoders with recurrences: state spaces, short convolutions, gated linear recurrences."""
 
+from dataclasses import replace
+
 from derivations.architectures.checkpoints.family import (
     Family,
     Stored,
@@ -14,8 +16,8 @@ from derivations.architectures.checkpoints.family import (
     norm,
     table,
 )
-from derivations.architectures.checkpoints.llama import LLAMA
-from derivations.architectures.checkpoints.plain import GRANITE_EXPERTS, LAYERS
+from derivations.architectures.checkpoints.llama import LLAMA, MIXTRAL, QWEN_2_EXPERTS, llama_around
+from derivations.architectures.checkpoints.plain import AFTER, AT, BLOCK, GRANITE_EXPERTS, LAYERS
 
 __all__ = [
     "BAMBA",
@@ -25,7 +27,11 @@ __all__ = [
     "LFM_2",
     "MAMBA",
     "MAMBA_2",
+    "MINIMAX",
     "NEMOTRON_H",
+    "OLMO_HYBRID",
+    "QWEN_3_5",
+    "QWEN_3_NEXT",
     "RECURRENT_GEMMA",
 ]
 
@@ -135,6 +141,66 @@ LFM_2 = also(
     norm("decoder.feed_forward_norm", f"{LAYERS}.ffn_norm"),
     gated(NETWORK, *(f"{LAYERS}.feed_forward.{each}" for each in ("w1", "w3", "w2"))),
     norm("decoder.final_norm", "embedding_norm"),
+)
+
+
+def _delta(theirs: str, output: str = "out_proj", norm_of_heads: str = "norm") -> Table:
+    """Return the names of a Gated DeltaNet but for its products."""
+    return {
+        **_kernels(f"{theirs}.conv1d", "Q K V"),
+        f"{MIXER}.A": Stored(f"{theirs}.A_log", axes="flat"),
+        f"{MIXER}.b_Delta": Stored(f"{theirs}.dt_bias"),
+        **norm(f"{MIXER}.G_norm", f"{theirs}.{norm_of_heads}"),
+        **linear(f"{MIXER}.W_O", f"{theirs}.{output}"),
+    }
+
+
+_DELTA = f"{LAYERS}.linear_attn"
+_AROUND = (
+    llama_around(added=1),
+    norm("decoder.mixer_norm", f"{LAYERS}.input_layernorm", 1),
+    norm(f"{BLOCK}.query_norm", f"{AT}.q_norm", 1),
+    norm(f"{BLOCK}.key_norm", f"{AT}.k_norm", 1),
+    fused(BLOCK, f"{AT}.q_proj", "Q G", by_head=True),
+    _delta(_DELTA),
+)
+QWEN_3_NEXT = also(
+    QWEN_2_EXPERTS,
+    *_AROUND,
+    fused(MIXER, f"{_DELTA}.in_proj_qkvz", "Q K V Z", by_head=True),
+    fused(MIXER, f"{_DELTA}.in_proj_ba", "B T", by_head=True),
+)
+QWEN_3_5 = also(
+    QWEN_2_EXPERTS,
+    *_AROUND,
+    fused(MIXER, f"{_DELTA}.in_proj_qkv", "Q K V"),
+    *(linear(f"{MIXER}.W_{ours}", f"{_DELTA}.in_proj_{theirs}") for ours, theirs in zip("ZBT", "zba", strict=True)),
+)
+OLMO_HYBRID = replace(
+    also(
+        AFTER,
+        norm("decoder.mixer_norm", f"{LAYERS}.input_layernorm"),
+        _delta(_DELTA, "o_proj", "o_norm"),
+        *(_kernels(f"{_DELTA}.{letter}_conv1d", letter.upper()) for letter in "qkv"),
+        *(
+            linear(f"{MIXER}.W_{ours}", f"{_DELTA}.{theirs}_proj")
+            for ours, theirs in zip("QKVBTZ", "qkvbag", strict=True)
+        ),
+    ),
+    renamed={r"\battention_layer_norm\b": "input_layernorm", r"\bfeedforward_layer_norm\b": "post_attention_layernorm"},
+    # behind a recurrence the norm before the network has the name of the one after attention
+    same={**AFTER.same, f"{LAYERS}.post_attention_layernorm.weight": f"{LAYERS}.post_feedforward_layernorm.weight"},
+)
+MINIMAX = replace(
+    also(
+        MIXTRAL,
+        norm("decoder.mixer_norm", f"{LAYERS}.input_layernorm"),
+        fused(MIXER, f"{AT}.qkv_proj", "Q K V", by_head=True),
+        linear(f"{MIXER}.W_Z", f"{AT}.output_gate"),
+        norm(f"{MIXER}.G_norm", f"{AT}.norm"),
+        linear(f"{MIXER}.W_O", f"{AT}.out_proj"),
+    ),
+    ignored=(*MIXTRAL.ignored, r"layers\.\d+\.self_attn\.(slope_rate|(query|key|diagonal)_decay)"),
 )
 _AT = f"{LAYERS}.temporal_block"
 RECURRENT_GEMMA = also(

@@ -62,8 +62,12 @@ def families() -> Mapping[str, Family]:
 
 
 def decoder_heads(prefix: str, scores: str = "ForCausalLM") -> dict[str, str]:
-    """Return the classes of a model with scores of tokens, and of the same model without them."""
-    return {prefix + scores: "language_model", prefix + "Model": "none"}
+    """Return the classes of a model with scores of tokens, and of the same model without them.
+
+    Of two prefixes the second one is that of the model without scores.
+    """
+    first, *rest = prefix.split()
+    return {first + scores: "language_model", (rest or [first])[0] + "Model": "none"}
 
 
 def encoder_heads(prefix: str, usual: str, **other: str) -> dict[str, str]:

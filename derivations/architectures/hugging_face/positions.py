@@ -12,7 +12,7 @@ from derivations.architectures.hugging_face.fields import Fields, positive, show
 from derivations.positions.rotary_scaling import yarn_range
 from derivations.symbols import d_k, size
 
-__all__ = ["rotary", "rotary_by_kind", "rotary_of", "table_of_kind", "turned_columns"]
+__all__ = ["of_one_axis", "rotary", "rotary_by_kind", "rotary_of", "table_of_kind", "turned_columns"]
 
 ALL_COLUMNS = Rational(1)
 FULL, SLIDING = "full_attention", "sliding_attention"  # the kinds of layers
@@ -165,3 +165,12 @@ def _exact(f: Fields, field: str, value: object) -> Any:
     if isinstance(value, list):
         return tuple(positive(f, f"rope_parameters.{field}", each) for each in value)
     return positive(f, f"rope_parameters.{field}", value)
+
+
+def of_one_axis(f: Fields) -> None:
+    """Leave out how the columns are divided among three axes of positions, which are equal in texts."""
+    for field in ("rope_scaling", "rope_parameters"):
+        rule = f.config.get(field)
+        if isinstance(rule, dict) and "mrope_section" in rule:
+            usual = {k: "default" if v == "mrope" else v for k, v in rule.items() if not k.startswith("mrope_")}
+            f.config[field] = usual

@@ -41,8 +41,10 @@ def row_major(node: Contraction, place: Expr, array: Array | None = None) -> Ran
         del left[innermost]
         # the next index steps over everything inside it, so no place is met twice
         while outer := [symbol for symbol, other in left.items() if expand(other - unit) == 0]:
-            found, unit = [outer[0], *found], expand(unit * node.counts[outer[0]])
-            del left[outer[0]]
+            # an index of one value has the step of the next one, and comes before it
+            one = min(outer, key=lambda symbol: node.counts[symbol] != 1)
+            found, unit = [one, *found], expand(unit * node.counts[one])
+            del left[one]
         if not left:
             return None if step.is_negative else Range(start, step, found)
     return None if steps else Range(start, Integer(1), [])

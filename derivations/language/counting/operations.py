@@ -311,11 +311,17 @@ def _(node: Array) -> Flops:
 
 @node_operations.register
 def _(node: Recurrence) -> Flops:
-    """Count an exponential for every decay, and a product and a sum for every entry of a state but the first."""
-    logarithms, added, _ = node.args
+    """Count an exponential for every decay, and a product and a sum for every entry of a state but the first.
+
+    A matrix of rank one adds a product of a row and a state, and as many products and sums again.
+    """
+    logarithms, added = node.args[:2]
     later = 1 - 1 / total(node.shape[0])  # the first position takes over what it adds
+    work = expand(2 * entries(added.shape) * later)
     return Flops(
-        activation=expand(entries(logarithms.shape) * later), elementwise=expand(2 * entries(added.shape) * later)
+        matmul=work if node.factors else Integer(0),
+        activation=expand(entries(logarithms.shape) * later),
+        elementwise=2 * work if node.factors else work,
     )
 
 

@@ -290,11 +290,12 @@ class _Run:
 
     @value.register(Recurrence)
     def _(self, node: Recurrence) -> tuple[Tokens, bool]:
-        decays, adds = (self.value(part) for part in node.args[:2])
-        varies = decays[1] or adds[1]
+        decays, adds, *factors = (self.value(part) for part in (*node.args[:2], *node.factors))
+        varies = decays[1] or adds[1] or any(each for _, each in factors)
         for place in adds[0]:
             if place[0] > 0:  # all positions but one have a state before them
-                self.spend("elementwise", 2, varies)
+                self.spend("elementwise", 2 + len(factors), varies)  # decayed and added; written and added
+                self.spend("matmul", len(factors), varies)  # one term of what is read: multiplied and added
         self.spend("activation", sum(place[0] > 0 for place in decays[0]), varies)
         return self.fresh(node), varies
 

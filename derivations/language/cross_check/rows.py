@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from itertools import pairwise
-from operator import mul
+from operator import add, mul
 from typing import Any
 
 from sympy import oo
@@ -346,7 +347,9 @@ def _(node: AddedWindows) -> Meaning:
 @rule.register
 def _(node: Recurrence) -> Meaning:
     logarithms, added = map(meaning, node.args[:2])
+    factors = list(map(meaning, node.factors))
     own, rank = len(node.args[0].shape) - 1, len(node.shape) - 1
+    leading = len(node.factors[0].shape) - 2 if factors else 0
 
     def step(decay: Any, before: Any, more: Any) -> Any:
         # a decay is one number for all the entries behind the axes that it has
@@ -354,18 +357,30 @@ def _(node: Recurrence) -> Meaning:
             own, lambda a, h, b: deep(rank - own, lambda x, y: CONTEXT.exp(a) * x + y, h, b), decay, before, more
         )
 
+    def corrected(kept: Any, column: list[Any], row: list[Any], before: list[Any]) -> Any:
+        said = reduce(
+            lambda one, other: deep(rank - leading - 1, add, one, other),
+            [deep(rank - leading - 1, lambda h, a=a: a * h, each) for a, each in zip(row, before, strict=True)],
+        )
+        return [
+            deep(rank - leading - 1, lambda h, s, a=a: h + a * s, each, said)
+            for a, each in zip(column, kept, strict=True)
+        ]
+
     def value(assignment: Assignment) -> Any:
         decays, steps = logarithms(assignment), added(assignment)
+        written_read = [factor(assignment) for factor in factors]
         count = len(steps)
         states: list[Any] = [None] * count
         order = range(count - 1, -1, -1) if node.backwards else range(count)
         for t in order:
             if t == order[0]:
                 states[t] = steps[t]
-            elif node.backwards:
-                states[t] = step(decays[t + 1], states[t + 1], steps[t])
-            else:
-                states[t] = step(decays[t], states[t - 1], steps[t])
+                continue
+            at, earlier = (t + 1, states[t + 1]) if node.backwards else (t, states[t - 1])
+            states[t] = step(decays[at], earlier, steps[t])
+            if written_read:
+                states[t] = deep(leading, corrected, states[t], *(factor[at] for factor in written_read), earlier)
         return states
 
     return value

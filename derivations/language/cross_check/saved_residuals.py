@@ -220,12 +220,12 @@ class _Forward:
 
     @value.register
     def _(self, node: Recurrence) -> _Held:
-        decays, added = self.operands(node)
-        held = self.result(node, decays, added)
-        if decays.has_slope or added.has_slope:
-            self.save(decays)  # the gradient decays in the other direction
-        if decays.has_slope:
-            self.save(held, added)
+        decays, added, *factors = self.operands(node)
+        held = self.result(node, decays, added, *factors)
+        if held.has_slope:
+            self.save(decays, *factors)  # the gradient goes in the other direction
+        if any(each.has_slope for each in (decays, *factors)):
+            self.save(held, *([] if factors else [added]))
         return held
 
     @value.register

@@ -9,8 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import singledispatch
+from typing import Any
 
-from sympy import Abs, Basic, Expr, Gt, Indexed, Integer, Lambda, Lt, Max, Min, Mul, Symbol, diff, exp, expand, sign
+from sympy import (
+    Abs,
+    Basic,
+    Expr,
+    Gt,
+    Indexed,
+    Integer,
+    KroneckerDelta,
+    Lambda,
+    Lt,
+    Max,
+    Min,
+    Mul,
+    Symbol,
+    diff,
+    exp,
+    expand,
+    sign,
+)
 from sympy.core.symbol import Str
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
@@ -24,6 +43,7 @@ from derivations.language.arrays.expression import (
     Product,
     RowBroadcast,
     Scaled,
+    Shape,
     Transpose,
 )
 from derivations.language.arrays.functions import (
@@ -37,6 +57,7 @@ from derivations.language.arrays.functions import (
     RowMean,
     RowSoftmax,
     RowSum,
+    exponential,
 )
 from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
@@ -330,14 +351,48 @@ def _(node: Recurrence, g: Array, value: Array) -> Iterator[tuple[Array, Array]]
     H_t reads L in G_t = sum_{r <= t} L_r, with dG_t = dH_t o H_t - dB_t o B_t, so dL_t = sum_{r >= t} dG_r; backwards
     the sign is the other. The sums over r are a recurrence without decay; the axes behind those of L are summed.
     """
-    logarithms, added, backwards = node.args
-    carried = Recurrence(logarithms, g, 1 - backwards)
+    logarithms, added = node.args[:2]
+    carried = node.transposed(g)
     yield added, carried
+    if node.factors:
+        yield from _of_steps(node, carried, value)
+        return
     read, written = hadamard(g, value), hadamard(carried, added)
     each = written - read if node.backwards else read - written
     # exp(0) = 1: nothing decays
     still = Tabulated(Lambda((Symbol("i", integer=True),), Integer(0)), added.shape[0])
     yield logarithms, Recurrence(still, _summed_behind(each, len(logarithms.shape)), 1)
+
+
+def _of_steps(node: Recurrence, carried: Array, value: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield the gradients by the matrices A_t: what a state gives to the next one is <dB_t, A_t H_{t-1}>.
+
+    Definition   dL_t = exp(L_t) o dB_t o H_{t-1}, dw_t = dB_t (r_t^T H_{t-1})^T, dr_t = H_{t-1} (w_t^T dB_t)^T
+    """
+    logarithms, _, _, written, read = node.args
+    t, *rest = indices_of(node.shape)
+    s, axis = Symbol("s", integer=True), len(written.shape) - 1
+    inner = Symbol("p", integer=True)
+    steps, later = total(node.shape[0]) - 1, KroneckerDelta(t, s + 1)  # the matrix of position s + 1 joins s and s + 1
+    before, after = (s + 1, s) if node.backwards else (s, s + 1)
+    behind = [*zip(rest, node.shape[1:], strict=True)]
+
+    def joined(shape: Shape, sums: list[Any], *operands: Any) -> Array:
+        places = (t, *rest[: len(shape) - 1])
+        return contraction(places, shape, [(s, steps), *sums], later, *operands)
+
+    state, slope = operand_of(value, (before, *rest)), operand_of(carried, (after, *rest))
+    own = len(logarithms.shape)
+    at_own = operand_of(exponential(logarithms), (s + 1, *rest[: own - 1]))
+    yield logarithms, joined(logarithms.shape, behind[own - 1 :], at_own, state, slope)
+    said_axes = (*rest[: axis - 1], *rest[axis:])
+    said_shape = (*node.shape[1:axis], *node.shape[axis + 1 :])
+    for of, factor, array, other in ((written, read, value, slope), (read, written, carried, state)):
+        place = before if array is value else after
+        from_array = operand_of(array, (place, *rest[: axis - 1], inner, *rest[axis:]))
+        by = operand_of(factor, (s + 1, *rest[: axis - 1], inner))
+        said = contraction((s, *said_axes), (steps, *said_shape), [(inner, node.shape[axis])], 1, by, from_array)
+        yield of, joined(of.shape, behind[axis:], operand_of(said, (s, *said_axes)), other)
 
 
 def _summed_behind(array: Array, rank: int) -> Array:

@@ -39,6 +39,7 @@ from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.expression import Array, Member, Plus, Scaled, Shape, Variable
 from derivations.language.arrays.functions import Elementwise, Lookup, RowSoftmax
+from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.routing import RoutedProduct
 from derivations.language.arrays.selection import (
     Chosen,
@@ -144,7 +145,9 @@ def local_claims(layer: Layer) -> Derivation:
         if equation.value.has(Apply) or not used or equation.variable not in active:
             continue
         given = tuple(smoothness(equation))
-        claims += [replace(c, given=given) for c in _of_equation(equation, prefix, used, places)]
+        by_law = isinstance(equation.value, Recurrence) and equation.value.factors
+        found = (_of_law if by_law else _of_equation)(equation, prefix, used, places)
+        claims += [replace(c, given=given) for c in found]
     return derivation(
         f"The gradient of {layer.name}, equation by equation",
         *claims,
@@ -170,8 +173,32 @@ def _of_equation(equation: Equation, prefix: str, used: set[Variable], places: P
     target = Member(g, equation.over[0]) if equation.over else g
     # the gradient by one equation is the derivative of <g, value>, with g the gradient by its target
     product = inner_product(g, equation.value_at, variable.shape)
+    yield from _of_terms(product, contributions(equation, target, used, equation.value), places)
+
+
+def _of_law(equation: Equation, prefix: str, used: set[Variable], places: Places) -> Iterator[Claim]:
+    """Yield the claims about states that a law determines: it is one equation for each position, all proved at once.
+
+    The states H and their gradient G, by all that reads them, are uninterpreted. G_t is what reads H_t from outside,
+    g_t, and what the law at the next position reads of it: that is the law of the recurrence in the other direction,
+    of which G is the solution. The gradients by what the law reads are those of <G, law(H)>, where H is kept.
+    """
+    node, states = equation.value, equation.variable
+    g = Variable(prefix + states.name, states.shape)
+    carried = node.transposed(g)
+    G = Variable(fresh_name(f"{g.name}_carried", {v.name for v in node.atoms(Variable)}), states.shape)
+    by_the_law = inner_product(G, node.law(states).entry, states.shape)
+    at = places.of(states.shape)
+    both = inner_product(g, states.entry, states.shape) + by_the_law
+    yield claim(Derivative(both, states.entry(*at)), step("chain rule", carried.law(G).entry(*at)))
+    parts = [replace(part, value=replace_free(part.value, {carried: G})) for part in contributions(equation, g, used)]
+    yield from _of_terms(by_the_law, parts, places)
+
+
+def _of_terms(product: Expr, terms: Iterable[Contribution], places: Places) -> Iterator[Claim]:
+    """Yield that the terms are the derivatives of an inner product."""
     parts: dict[Variable, list[Contribution]] = {}
-    for part in contributions(equation, target, used, equation.value):
+    for part in terms:
         parts.setdefault(part.of, []).append(part)
     for of, several in sorted(parts.items(), key=lambda item: item[0].name):
         shape = of.shape

@@ -6,6 +6,7 @@ Result       `prove_gradient(layer)` is a derivation that says so, and whose eve
 
 from __future__ import annotations
 
+from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.differentiation.claims import local_claims, whole_claims
 from derivations.language.layers.layer import Layer, require_layer
 from derivations.language.results.derivation import Derivation, FalseStepError
@@ -27,7 +28,8 @@ def prove_gradient(layer: Layer) -> Derivation:
     """
     if not _is_real(require_layer(layer)):
         raise ValueError(f"layer {layer.name} has no real input and no parameter, so it has no gradient")
-    if not layer.parts and len(layer.equations) <= UNFOLDED:
+    by_law = any(isinstance(each.value, Recurrence) and each.value.factors for each in layer.equations)
+    if not layer.parts and not by_law and len(layer.equations) <= UNFOLDED:  # a law alone cannot be unfolded
         whole = whole_claims(layer)
         if whole.evidence.level in ("proved", "refuted"):
             return _proved(whole)

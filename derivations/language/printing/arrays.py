@@ -358,7 +358,7 @@ class ArrayPrinter(EntrywisePrinter):
     def _print_Recurrence(self, expr: Any) -> str:
         name = self.function_name("recurrence")
         name = self.subscripted(name, r"\leftarrow") if expr.backwards else name
-        return self.applied(name, list(map(self._print, expr.args[:2])))
+        return self.applied(name, list(map(self._print, (*expr.args[:2], *expr.factors))))
 
     def _print_RowRange(self, expr: Basic) -> str:
         matrix, start, count, step = expr.args

@@ -473,7 +473,8 @@ def _(node: AddedWindows, scope: _Scope) -> Value:
 
 @_value.register
 def _(node: Recurrence, scope: _Scope) -> Value:
-    decays, steps = (_along_first(_value(part, scope), len(part.shape)) for part in node.args[:2])
+    parts = (*node.args[:2], *node.factors)
+    decays, steps, *factors = (_along_first(_value(part, scope), len(part.shape)) for part in parts)
     own, rank = len(node.args[0].shape) - 1, len(node.shape) - 1
     count = len(steps)
     order = range(count - 1, -1, -1) if node.backwards else range(count)
@@ -482,7 +483,27 @@ def _(node: Recurrence, scope: _Scope) -> Value:
         before = states.get(t + 1 if node.backwards else t - 1)
         decay = decays[t + 1] if node.backwards and t + 1 < count else decays[t]
         states[t] = steps[t] if before is None else _decayed(decay, before, steps[t], own, rank)
+        if before is not None and factors:
+            column, row = (each[t + 1 if node.backwards else t] for each in factors)
+            states[t] = _corrected(states[t], column, row, before, rank, len(node.factors[0].shape) - 1)
     return _stacked([states[t] for t in range(count)], rank)
+
+
+def _corrected(kept: Value, column: Value, row: Value, before: Value, rank: int, own: int) -> Value:
+    """Return kept + w (r^T before), where `own` is the rank of w and r; their last axis is the one of the product."""
+    if own > 1:
+        ranks = (rank, own, own, rank)
+        members = (_along_first(each, k) for each, k in zip((kept, column, row, before), ranks, strict=True))
+        return _stacked(
+            [_corrected(a, w, r, h, rank - 1, own - 1) for a, w, r, h in zip(*members, strict=True)], rank - 1
+        )
+    if rank == 1:
+        return kept + column * (row * before.T)[0, 0]
+    if rank == 2:
+        return kept + column.T * (row * before)
+    terms = [_each(lambda m, a=a: a * m, each) for a, each in zip(row, before, strict=True)]
+    said = reduce(partial(_each, add), terms)
+    return tuple(_each(lambda m, s, a=a: m + a * s, each, said) for a, each in zip(column, kept, strict=True))
 
 
 def _along_first(value: Value, rank: int) -> Sequence[Value]:

@@ -2,7 +2,8 @@ r"""One result or layer as LaTeX for a paper: a fragment to `\input`, whose form
 
 Definition   a paragraph with the title, the steps of each claim with the names of their rules, and sentences with the
              definitions, the assumptions and the source; formulas that are too wide for a sentence are displayed
-Result       LaTeX for any class with amsmath and amssymb, without overfull lines at the width asked for
+Result       LaTeX for any class with amsmath and amssymb, without overfull lines at the width asked for; a comment in
+             front has the keys of its sources, for \cite
 Assumes      a font size of ten points
 """
 
@@ -15,7 +16,7 @@ from dataclasses import replace
 from derivations.language.printing.breaking.displays import Row, display, inline_fits
 from derivations.language.printing.breaking.lines import broken
 from derivations.language.printing.labels import label_of
-from derivations.language.printing.references import source_in
+from derivations.language.printing.references import BIBLIOGRAPHY, keys_of, source_in
 from derivations.language.printing.statement import Statement
 from derivations.language.printing.titles import marked
 from derivations.language.printing.views import MATH, escaped_latex
@@ -58,7 +59,9 @@ def fragment(
         texts.append(display([*rows[:-1], replace(rows[-1], label=name)], width, numbered=numbered))
     body = [*_sentences(parts, width, inline, lang)]
     texts += ["\n".join(body)] if body else []
-    return "{\\raggedright\\allowdisplaybreaks\n" + "\n\n".join(texts) + "\n\\par}\n"
+    keys = keys_of(parts.source)
+    head = f"% \\cite{{{','.join(keys)}}}, of {BIBLIOGRAPHY.name}\n" if keys else ""
+    return head + "{\\raggedright\\allowdisplaybreaks\n" + "\n\n".join(texts) + "\n\\par}\n"
 
 
 def _condition(claim: Row) -> tuple[Row, ...]:

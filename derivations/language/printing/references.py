@@ -18,7 +18,7 @@ from pathlib import Path
 
 from derivations.language.printing.words import word
 
-__all__ = ["BIBLIOGRAPHY", "Reference", "cited", "entries", "references_of", "source_in"]
+__all__ = ["BIBLIOGRAPHY", "Reference", "cited", "entries", "keys_of", "references_of", "source_in"]
 
 BIBLIOGRAPHY = Path(__file__).with_name("references.bib")
 
@@ -66,6 +66,14 @@ def _surname(author: str) -> str:
 def references_of(source: str) -> tuple[Reference, ...]:
     """Return the works of a source, in order."""
     return tuple(_reference(part.removeprefix(_FROM)) for part in source.split("; ") if part)
+
+
+def keys_of(source: str) -> tuple[str, ...]:
+    """Return the keys of the works of a source that the bibliography has; a source of a user may name others."""
+    try:
+        return tuple(found.key for found in references_of(source) if found.key)
+    except LookupError:
+        return ()
 
 
 def _reference(part: str) -> Reference:

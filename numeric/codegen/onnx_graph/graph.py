@@ -133,11 +133,21 @@ class Graph:
                 self.lengths.setdefault(along, (value, axis))
         return value
 
-    def loop(self, body: Body, inputs: Sequence[Value], scanned: int) -> Value:
-        """Return the first output of a loop over the first axis of its last inputs."""
+    def loop(
+        self, body: Body, inputs: Sequence[Value], scanned: int, output: int = 0, backwards: bool = False
+    ) -> Value:
+        """Return an output of a loop over the first axis of its last inputs: the first one is the last state.
+
+        An output behind those of the states has a value for each step, along a first axis.
+        """
         self._bodies += (*body.inputs, *body.constants, *(node.output for node in body.nodes))
-        first = inputs[0]
-        return self.node("Scan", inputs, first.dtype, first.shape, body=body, num_scan_inputs=scanned)
+        first, steps = inputs[0], () if not output else inputs[-1].shape[:1]
+        given: dict[str, Any] = {"output": output} if output else {}
+        if backwards:
+            given |= {"scan_input_directions": (1,) * scanned, "scan_output_directions": (1,)}
+        return self.node(
+            "Scan", inputs, first.dtype, (*steps, *first.shape), body=body, num_scan_inputs=scanned, **given
+        )
 
     # Names
 

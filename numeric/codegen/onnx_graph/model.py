@@ -64,7 +64,7 @@ def _node(node: Node) -> Any:
         attributes["to"] = getattr(onnx.TensorProto, NUMBER_TYPES[attributes["to"]])
     if isinstance(body := attributes.get("body"), Body):
         attributes["body"] = _graph(f"{output}/body", body.nodes, body.inputs, body.outputs, dict(body.constants))
-        results += [f"{output}/{k}" for k in range(1, len(body.outputs))]
+        results += [f"{output}/{k}" for k in range(place + 1, len(body.outputs))]
     return onnx.helper.make_node(node.operator, [each.name for each in node.inputs], results, name=output, **attributes)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 __all__ = [
     "choose",
+    "corrected_recurrence",
     "masked_row_softmax",
     "place_block",
     "place_rows",
@@ -21,6 +22,7 @@ __all__ = [
 ]
 
 np: Any = None
+scan: Any = None
 
 
 def row_softmax(x: Any) -> Any:
@@ -74,6 +76,26 @@ def recurrence(decays: Any, added: Any, rank: Any, of_states: Any, backwards: An
         weights = weights[..., None, :, :]
     steps = np.moveaxis(added, -of_states, -1)
     return np.moveaxis((weights @ steps[..., None])[..., 0], -1, -of_states)
+
+
+def corrected_recurrence(
+    decays: Any, added: Any, written: Any, read: Any, of_factors: Any, rank: Any, of_states: Any, backwards: Any
+) -> Any:
+    """Return the states exp(decays_t) H_{t-1} + written_t (read_t^T H_{t-1}) + added_t, position by position."""
+    factors = []
+    for each, own in ((np.exp(decays), rank), (written, of_factors), (read, of_factors)):
+        moved = np.moveaxis(each, -own, 0)
+        if backwards:  # those of position t + 1; at the last position any will do, for they meet a zero
+            moved = np.concatenate([moved[1:], moved[:1]])
+        factors.append(moved.reshape(*moved.shape, *[1] * (of_states - own)))
+    steps, along = np.moveaxis(added, -of_states, 0), of_factors - of_states - 1
+    states = scan(
+        lambda h, decay, w, r, more: decay * h + w * (r * h).sum(axis=along, keepdims=True) + more,
+        0 * steps[0],
+        [*factors, steps],
+        backwards,
+    )
+    return np.moveaxis(states, 0, -of_states)
 
 
 def take_rows(matrix: Any, start: Any, count: Any, step: Any) -> Any:

@@ -100,6 +100,7 @@ ONNX = Backend(
     (
         {
             "reduce": f"from {ROOM}.stack import reduce",
+            "scan": f"from {ROOM}.stack import scan",
             "math": f"import {ROOM}.numbers as math",
             "np": f"import {ROOM}.arrays as np",
             "special": f"import {ROOM}.arrays as special",

@@ -16,11 +16,11 @@ from typing import Any, NoReturn
 from sympy import Expr
 
 from numeric.codegen.formula_printer import CompileError
-from numeric.codegen.onnx_graph.graph import Body, Node, Value, current, used
+from numeric.codegen.onnx_graph.graph import Body, Dim, Node, Value, current, used
 from numeric.codegen.onnx_graph.shapes import same
-from numeric.codegen.onnx_graph.tensor import Tensor
+from numeric.codegen.onnx_graph.tensor import Tensor, node
 
-__all__ = ["Stack", "reduce"]
+__all__ = ["Stack", "reduce", "scan"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,33 @@ def reduce(layer: Callable[[Any, Any], Any], items: Stack | Iterable[Any], first
         raise ValueError(f"a layer of the stack {items.part} makes {after.shape} of {first.shape}")
     body, around = _closed(nodes, before, items.each, after.value, graph.constants)
     return Tensor(graph.loop(body, [first.value, *around, *items.all], len(items.all)), after.hides)
+
+
+def scan(step: Callable[..., Tensor], first: Tensor, rows: Sequence[Tensor], backwards: bool) -> Tensor:
+    """Return the states that a step makes of the state before and of one member of each sequence, along a first axis.
+
+    Definition   state_t = step(state_{t-1}, *(each[t] for each in rows)), from `first` on; backwards from the last t on
+    """
+    graph = current()
+    before, *each = (Value(x.dtype, shape, "before", graph.unique("scan/before")) for x, shape in _members(first, rows))
+    with graph.body([before, *each]) as nodes:
+        after = step(*map(Tensor, (before, *each)))
+        kept = node("Identity", [after], after.dtype, after.shape)
+    if after.dtype != first.dtype or not all(map(same, after.shape, first.shape)):
+        raise ValueError(f"a step makes {after.shape} of {first.shape}")
+    body, around = _closed(nodes, before, each, after.value, graph.constants)
+    with_steps = replace(
+        body,
+        nodes=(*body.nodes, Node("Identity", (after.value,), kept.value, ())),
+        outputs=(*body.outputs, kept.value),
+    )
+    inputs = [first.value, *around, *(each.value for each in rows)]
+    return Tensor(graph.loop(with_steps, inputs, len(rows), 1 + len(around), backwards))
+
+
+def _members(first: Tensor, rows: Sequence[Tensor]) -> list[tuple[Tensor, tuple[Dim, ...]]]:
+    """Return the arrays that a step is given, with their shapes in it."""
+    return [(first, first.shape), *((each, each.shape[1:]) for each in rows)]
 
 
 def _closed(

@@ -100,7 +100,9 @@ class _Checkpoint:
                 raise InputError(f"{tensor.file}: the tensor {tensor.name} must be 0 everywhere, it is not added")
 
     def _find(self, name: str) -> str | None:
-        names = (name, *(other for other, same in self.family.same.items() if same == name))
+        number = next(iter(re.findall(r"\.(\d+)\.", name)), "")
+        written = ((each.replace("{n}", number) for each in pair) for pair in self.family.same.items())
+        names = (name, *(other for other, same in written if same == name))
         return next((each for each in names if each in self.tensors), None)
 
     def _full(self, name: str) -> str:

@@ -98,8 +98,11 @@ def _(node: Contraction) -> int:
     return (terms if node.sums else 0) + len(node.operands) - 1
 
 
-# each position: an exponential, a product and a sum
-own.register(Recurrence, lambda node: 3 * int(total(node.shape[0])))
+@own.register
+def _(node: Recurrence) -> int:
+    """Return an exponential, a product and a sum for each position; and a product with a row, written and added."""
+    read = int(total(node.shape[len(node.factors[0].shape) - 1])) + 2 if node.factors else 0
+    return (3 + read) * int(total(node.shape[0]))
 
 
 @own.register

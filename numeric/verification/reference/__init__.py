@@ -30,6 +30,7 @@ from numeric.verification.reference.attention_variants import (
     latent_attention,
     linear_attention,
 )
+from numeric.verification.reference.delta import gated_delta_net, gated_delta_rule, kimi_delta_attention
 from numeric.verification.reference.experts import mixture_of_experts
 from numeric.verification.reference.lightning import decaying_heads, lightning_attention
 from numeric.verification.reference.loss import cross_entropy, soft_cross_entropy
@@ -84,10 +85,13 @@ __all__ = [
     "encoder",
     "encoder_layer",
     "feed_forward",
+    "gated_delta_net",
+    "gated_delta_rule",
     "gated_feed_forward",
     "gated_recurrence",
     "grouped_query_attention",
     "head_states",
+    "kimi_delta_attention",
     "latent_attention",
     "layer_norm",
     "learned_positions",

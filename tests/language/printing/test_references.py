@@ -1,9 +1,14 @@
 """References: every source of a result names entries of the bibliography, and every entry says where to find it."""
 
+from dataclasses import replace
+
 import pytest
 
 from derivations.catalogue import get, names
+from derivations.language.printing.fragments import fragment
+from derivations.language.printing.notation import NOTATIONS
 from derivations.language.printing.references import cited, entries, references_of
+from derivations.language.printing.statement import statement
 
 
 @pytest.mark.slow
@@ -35,3 +40,9 @@ def test_a_source_is_cited_with_its_place():
 def test_a_source_that_is_no_entry_is_refused(source: str):
     with pytest.raises(LookupError, match=r"references\.bib"):
         references_of(source)
+
+
+def test_a_fragment_names_the_keys_of_its_sources_and_none_where_a_source_is_not_in_the_bibliography():
+    parts = statement(get("softmax.jacobian"), NOTATIONS["ours"], "en", "softmax.jacobian")
+    assert fragment(parts, 345).startswith("% \\cite{bridle1990probabilistic}, of references.bib\n{\\raggedright")
+    assert fragment(replace(parts, source="my notes"), 345).startswith("{\\raggedright")

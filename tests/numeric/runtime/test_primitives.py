@@ -14,6 +14,7 @@ from numeric.runtime.primitives import (
     column_sums,
     concatenate_columns,
     concatenate_heads,
+    corrected_recurrence,
     forward_through,
     interleave,
     like,
@@ -112,6 +113,22 @@ def test_a_state_is_a_decayed_state_and_what_is_added(rng, batch, backwards):
             decay = decays[(*place, t + 1)] if backwards and t < 6 else decays[(*place, t)]
             state = np.exp(decay)[:, None] * state + added[(*place, t)]
             np.testing.assert_allclose(states[(*place, t)], state, rtol=1e-12)
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("behind", [(), (2,), (2, 5)])
+def test_a_state_may_be_changed_by_a_matrix_of_rank_one(rng, batch, backwards, behind):
+    decays, columns, rows = rng.normal(size=(*batch, 7)), *rng.normal(size=(2, *batch, 7, 3))
+    added = rng.normal(size=(*batch, 7, 3, *behind))
+    states = corrected_recurrence(decays, added, columns, rows, 2, 1, 2 + len(behind), backwards)
+    for place in np.ndindex(*batch):
+        state = np.zeros((3, *behind))
+        for t in reversed(range(7)) if backwards else range(7):
+            at = (*place, min(t + 1, 6) if backwards else t)
+            matrix = np.exp(decays[at]) * np.eye(3) + np.outer(columns[at], rows[at])
+            state = np.tensordot(matrix, state, 1) + added[(*place, t)]
+            np.testing.assert_allclose(states[(*place, t)], state, rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.parametrize("batch", BATCHES)

@@ -15,6 +15,7 @@ from derivations.architectures.description import (
     FeedForward,
     Latent,
     Norm,
+    Recurrent,
     Run,
     Stack,
 )
@@ -22,17 +23,28 @@ from derivations.architectures.hugging_face.families import decoder_heads, famil
 from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.positions import rotary_of
 from derivations.architectures.hugging_face.readers.gated import check_groups
-from derivations.architectures.hugging_face.shared import Parts, activation, language_head, norm, uniform
+from derivations.architectures.hugging_face.shared import (
+    Parts,
+    activation,
+    language_head,
+    listed_layers,
+    norm,
+    runs,
+    uniform,
+)
+from derivations.recurrences.causal_convolution import width
+from derivations.recurrences.gated_delta_net import key_heads, key_width, kimi_delta_attention, value_width
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, size
 
-__all__ = ["deepseek_v2", "deepseek_v3", "glm4_moe_lite", "minicpm3", "youtu"]
+__all__ = ["deepseek_v2", "deepseek_v3", "glm4_moe_lite", "kimi_linear", "minicpm3", "youtu"]
 
 
 @dataclass(frozen=True)
 class Defaults:
     """Defaults of the fields that concern latent rows and experts, as the library has them; `dense` first layers."""
 
-    query_rank: int = 1536
+    query_rank: int | None = 1536
+    rotated: bool = True
     halves: bool | None = None  # None where a field says so
     scale: str = "2.5"
     shared: int = 1
@@ -90,6 +102,67 @@ def minicpm3(f: Fields, kind: str) -> Parts:
     runs = (replace(run, blocks=tuple(replace(each, residual_scale=depth) for each in run.blocks)),)
     stack = replace(parts.decoder, runs=runs, embedding=Embedding(scale=f.number("scale_emb", "12")))
     return Parts(replace(parts.head, scale=Rational(base, f.values[d_model])), decoder=stack)
+
+
+# the names of the fields of Kimi Linear, and those of DeepSeek-V3
+OF_KIMI = {
+    "num_experts": "n_routed_experts",
+    "num_shared_experts": "n_shared_experts",
+    "num_experts_per_token": "num_experts_per_tok",
+    "num_expert_group": "n_group",
+    "moe_renormalize": "norm_topk_prob",
+    "model_max_length": "max_position_embeddings",
+}
+
+
+@family("kimi_linear", decoder_heads("KimiLinear"), DEEPSEEK_V3, runs=False)
+def kimi_linear(f: Fields, kind: str) -> Parts:
+    """Kimi Linear (Kimi Team 2025): Kimi Delta Attention, in some layers latent attention without positions."""
+    for field, other in OF_KIMI.items():
+        if field in f.config:
+            f.config[other] = f.take(field)
+    for field, understood in (("moe_router_activation_func", "sigmoid"), ("mla_use_nope", True), *_UNDERSTOOD.items()):
+        f.only(field, understood)
+    for field in ("pretraining_tp", "use_grouped_topk", "rope_theta", "rope_scaling"):  # nothing is rotated
+        f.take(field, None)
+    f.only("tie_word_embeddings", False)  # the library's class has a matrix of its own whatever the field says
+    rms = norm(f, "rms_norm_eps", "1e-5", "rms")
+    f.size(d_model, "hidden_size")
+    usual = Defaults(query_rank=None, rotated=False, scale="2.446", groups=(1, 1))
+    count, function = listed_layers(f), activation(f, "hidden_act", "silu")
+    full, linear = _latent_attention(f, usual), Recurrent(kimi_delta_attention(function, eps=rms.eps))
+    kinds = _of_kimi(f, count)
+    first = f.whole("first_k_dense_replace", 1, least=0) or 0
+    networks = f.words("mlp_layer_types", ("dense", "sparse")) or ["dense"] * first + ["sparse"] * (count - first)
+    if not len(kinds) == len(networks) == count:
+        raise f.error("layer_types", f"or mlp_layer_types has another number of entries than {count} layers")
+    f.whole("intermediate_size", None, none=True)
+    dense = FeedForward(function, True, False, f.size(d_ff, "intermediate_size")) if "dense" in networks else None
+    sparse = _experts(f, usual)
+    blocks = [
+        Block(full if each == "full_attention" else linear, dense if network == "dense" else sparse, rms)
+        for each, network in zip(kinds, networks, strict=True)
+    ]
+    return _decoder(f, kind, runs(f, blocks), rms, tied=False)
+
+
+def _of_kimi(f: Fields, count: int) -> list[str]:
+    """Return the kind of every layer, and read the sizes of those with Kimi Delta Attention."""
+    inner = f.table("linear_attn_config") or {}
+    sizes = (("head_dim", key_width, 128), ("num_heads", key_heads, 32), ("short_conv_kernel_size", width, 4))
+    for field, symbol, usual in sizes:
+        name = {"short_conv_kernel_size": "linear_conv_kernel_dim"}.get(field, f"linear_{field}")
+        if field in inner:
+            f.config[name] = inner[field]
+        f.size(symbol, name, usual)
+    f.let(value_width, f.values[key_width])
+    listed = f.words("layer_types", ("linear_attention", "full_attention"))
+    if listed is not None:
+        return listed
+    attending = inner.get("full_attn_layers")
+    if isinstance(attending, list):
+        return ["full_attention" if i + 1 in attending else "linear_attention" for i in range(count)]
+    return ["full_attention" if i and i % 4 == 0 else "linear_attention" for i in range(count)]
 
 
 def _with_experts(f: Fields, kind: str, usual: Defaults) -> Parts:
@@ -153,6 +226,8 @@ def _latent_attention(f: Fields, usual: Defaults) -> Attention:
         None if rank is None else f.let(size("query_rank"), rank),
         turned,
     )
+    if not usual.rotated:
+        return Attention(h, norm=Norm("rms", Rational(1, 10**6)), score_scale=1 / sqrt(d_k + turned), latent=latent)
     table = f.table("rope_scaling") or f.table("rope_parameters") or {}
     f.table("rope_parameters")
     halves = usual.halves if usual.halves is not None else not f.flag("rope_interleave", True)

@@ -14,6 +14,7 @@ from functools import partial
 from derivations.architectures.checkpoints.llama import LLAMA
 from derivations.architectures.hugging_face.families import family, family_of
 from derivations.architectures.hugging_face.fields import Fields
+from derivations.architectures.hugging_face.positions import of_one_axis
 from derivations.architectures.hugging_face.readers.gated import qwen2, qwen3
 from derivations.architectures.hugging_face.readers.gemma import TEXT_ALONE
 from derivations.architectures.hugging_face.shared import Parts
@@ -31,6 +32,8 @@ JOINED: Mapping[str, tuple[str, bool]] = {
     "qwen2_vl": ("Qwen2VL", False),  # Wang et al. (2024)
     "qwen2_5_vl": ("Qwen2_5_VL", False),  # Bai et al. (2025)
     "qwen3_vl": ("Qwen3VL", False),  # Qwen Team (2025)
+    "qwen3_5": ("Qwen3_5", False),  # Qwen Team (2026)
+    "qwen3_5_moe": ("Qwen3_5Moe", False),
     "vipllava": ("VipLlava", False),  # Cai et al. (2024)
 }
 OF_PICTURES = frozenset(
@@ -87,21 +90,12 @@ for model_type, (prefix, tied) in JOINED.items():
 @family("qwen2_5_vl_text", {"Qwen2_5_VLTextModel": "none"}, LLAMA)
 def qwen2_of_text(f: Fields, kind: str) -> Parts:
     """Qwen2-VL's language model: Qwen2, with positions of three axes."""
-    _of_one_axis(f)
+    of_one_axis(f)
     return qwen2(f, kind)
 
 
 @family("qwen3_vl_text", {"Qwen3VLTextModel": "none"}, LLAMA)
 def qwen3_of_text(f: Fields, kind: str) -> Parts:
     """Qwen3-VL's language model: Qwen3, with positions of three axes."""
-    _of_one_axis(f)
+    of_one_axis(f)
     return qwen3(f, kind)
-
-
-def _of_one_axis(f: Fields) -> None:
-    """Leave out how the columns are divided among three axes of positions, which are equal in texts."""
-    for field in ("rope_scaling", "rope_parameters"):
-        rule = f.config.get(field)
-        if isinstance(rule, dict) and "mrope_section" in rule:
-            usual = {k: "default" if v == "mrope" else v for k, v in rule.items() if not k.startswith("mrope_")}
-            f.config[field] = usual

@@ -28,7 +28,7 @@ from derivations.architectures.description import (
 )
 from derivations.architectures.hugging_face.families import Reader
 from derivations.architectures.hugging_face.fields import REQUIRED, Fields
-from derivations.architectures.hugging_face.positions import rotary, rotary_by_kind
+from derivations.architectures.hugging_face.positions import of_one_axis, rotary, rotary_by_kind
 from derivations.architectures.hugging_face.readers.gated import KINDS, check_groups, experts_of, kinds_of_layers
 from derivations.architectures.hugging_face.shared import (
     Parts,
@@ -79,15 +79,17 @@ class Recurrences:
     """The layers with a recurrence in the place of attention: what they are, and which layers they are.
 
     `field` lists a word for each layer, or else the numbers of the layers with attention; `recurrent` and `attending`
-    are the words that are known. If nothing is listed, `attends` says which layers have attention.
+    are the words that are known. If nothing is listed, the last layer of every `period`, a field and its default, has
+    attention, or `attends` says which layers of how many have it.
     """
 
-    read: Callable[[Fields], Recurrent]
+    read: Callable[[Fields], Recurrent | Sequence[Recurrent]]  # one for all layers, or one for each
     field: str = "layer_types"
     recurrent: tuple[str, ...] = ("linear_attention", "mamba")
     attending: tuple[str, ...] = ("full_attention", "attention")
     numbers: str = ""
-    attends: bool = False
+    attends: Callable[[int, int], bool] = lambda i, count: False
+    period: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,8 @@ class Sparse:
 
     `shared` is the field of the width of a shared expert, `shared_number` that of the number of shared experts as wide
     as the others, 1 unless told; 0 for none. `dense` is the field, with its default, of the number of first layers
-    without experts. With `groups` experts are chosen among those of some groups. If `corrected`, released files add
+    without experts. If they are `listed`, the fields `decoder_sparse_step` and `mlp_only_layers` tell the layers with
+    experts. With `groups` experts are chosen among those of some groups. If `corrected`, released files add
     numbers to the scores by which they are chosen: that changes no count, and the equations lack it.
     """
 
@@ -112,6 +115,8 @@ class Sparse:
     optional: bool = False  # without experts, the shared one is the network
     shared_default: int = 0
     corrected: bool = False
+    listed: bool = False
+    shared_gate: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,12 +127,13 @@ class Decoder:
     output; `groups` and `head_width` are defaults. Without `grouped` every head has its own keys and values; without
     `own_width` the width of a head always is the quotient of the width of the model and the heads. `share` is the
     default share of rotated columns. `unrotated` is the field that lists layers without positions, 0 for each. `only`
-    are the values of fields that are understood, `without_effect` the fields that may have any value.
+    are the values of fields that are understood, `without_effect` the fields that may have any value. Of `three_axes`
+    of positions, which are equal in texts, one is read. `finish` changes the layers that were read.
     """
 
     norm: Norm = field(default_factory=lambda: Norm("rms"))
     eps: tuple[str, str] | str = ("rms_norm_eps", "1e-6")
-    order: Literal["pre", "post", "sandwich", "after", "parallel"] = "pre"
+    order: Literal["pre", "post", "sandwich", "after", "parallel", "normed"] = "pre"
     sandwich: Choice = False
     parallel: Choice = False
     one_norm: bool = False
@@ -137,6 +143,7 @@ class Decoder:
     own_width: bool = True
     biases: tuple[Choice, Choice] = (("attention_bias", False), ("attention_bias", False))
     query_key_norm: Choice = False
+    output_gate: bool = False
     norm_after: bool = False
     norm_over_all: bool = False
     base: str = "10000"
@@ -147,6 +154,7 @@ class Decoder:
     windows: Windows | None = None
     recurrences: Recurrences | None = None
     positions: tuple[str, str] | None = None  # the field, and its only value with rotary positions
+    unrotated_if_null: bool = False  # without positions where their base is null
     gated: bool = True
     activation: tuple[str, str] = ("hidden_act", "silu")
     network_biases: Choice = False
@@ -160,6 +168,8 @@ class Decoder:
     head_scale: Scale | None = None
     only: Mapping[str, Sequence[object]] = field(default_factory=dict)
     without_effect: Sequence[str] = ()
+    three_axes: bool = False
+    finish: Callable[[Fields, Block], Block] | None = None
 
 
 def reader_of(family: Decoder) -> Reader:
@@ -177,6 +187,8 @@ def _read(family: Decoder, f: Fields, kind: str) -> Parts:
         f.only(name, *values)
     for name in ("max_position_embeddings", *family.without_effect):
         f.take(name, None)
+    if family.three_axes:
+        of_one_axis(f)
     eps = Rational(family.eps) if isinstance(family.eps, str) else f.number(*family.eps)
     norm = replace(family.norm, eps=eps)
     block = Block(_attention(family, f, norm), _network(family, f), norm, family.order, one_norm=family.one_norm)
@@ -227,6 +239,7 @@ def _attention(family: Decoder, f: Fields, norm: Norm) -> Attention:
         norm=norm if _chosen(f, family.query_key_norm) else None,
         norm_after=family.norm_after,
         norm_over_all=family.norm_over_all,
+        output_gate=family.output_gate,
         clip=f.number(family.clip) if family.clip and f.take(family.clip, None) is not None else None,
         score_scale=_score_scale(f, family.score_scale),
     )
@@ -235,6 +248,8 @@ def _attention(family: Decoder, f: Fields, norm: Norm) -> Attention:
     if family.positions is not None and f.take(family.positions[0], None) != family.positions[1]:
         for each in ("rope_parameters", "rope_scaling", "rope_theta"):
             f.take(each, None)
+        return attention
+    if family.unrotated_if_null and (f.table("rope_parameters") or {}).get("rope_theta") is None:
         return attention
     return replace(attention, positions=rotary(f, family.base, halves=family.halves, share=family.share))
 
@@ -254,7 +269,7 @@ def _network(family: Decoder, f: Fields) -> FeedForward | Experts:
             activation(f, *family.activation), True, False, f.size(d_ff, sparse.shared, sparse.shared_default)
         )
     f.words("mlp_layer_types", ("sparse",))
-    if sparse.width != "intermediate_size" and sparse.dense is None:
+    if sparse.width != "intermediate_size" and sparse.dense is None and not sparse.listed:
         f.whole("intermediate_size", None, none=True)  # of dense layers, which this model lacks
     experts = experts_of(f, sparse.width, sparse.number, normalised=_chosen(f, sparse.normalised))
     if sparse.groups:
@@ -263,7 +278,9 @@ def _network(family: Decoder, f: Fields) -> FeedForward | Experts:
     shared = f.whole(sparse.shared, sparse.shared_default, least=0) if sparse.shared else None
     if sparse.shared_number:
         shared = (f.whole(sparse.shared_number, 1, least=0) or 0) * f.values[size("d_expert")]
-    return replace(experts, d_shared=f.let(size("d_shared"), shared)) if shared else experts
+    if not shared:
+        return experts
+    return replace(experts, d_shared=f.let(size("d_shared"), shared), shared_gate=sparse.shared_gate)
 
 
 def _some_dense(f: Fields, block: Block, sparse: Sparse) -> tuple[Run, ...]:
@@ -284,18 +301,33 @@ def _some_recurrent(family: Decoder, found: Recurrences, f: Fields, block: Block
     if words is not None and len(words) < count:
         raise f.error(found.field, f"has {len(words)} entries, and num_hidden_layers is {count}")
     numbers = f.numbers(found.numbers, count) if found.numbers and f.take(found.numbers, None) is not None else None
+    period = f.whole(*found.period) if found.period is not None else None
     if words is not None:
         attend = [word in found.attending for word in words[:count]]
+    elif period is not None:
+        attend = [(i + 1) % period == 0 for i in range(count)]
     else:
-        attend = [i in numbers if numbers is not None else found.attends for i in range(count)]
-    of_width, mixer = _dense_first(family, f, block, count), found.read(f)
-    return runs_of(
-        f, [replace(each, attention=each.attention if a else mixer) for each, a in zip(of_width, attend, strict=True)]
-    )
+        attend = [i in numbers if numbers is not None else found.attends(i, count) for i in range(count)]
+    of_width, mixers = _dense_first(family, f, block, count), found.read(f)
+    each_own = [mixers] * count if isinstance(mixers, Recurrent) else mixers
+    layers = [
+        replace(each, attention=each.attention if a else mixer)
+        for each, a, mixer in zip(of_width, attend, each_own, strict=True)
+    ]
+    return runs_of(f, layers if family.finish is None else [family.finish(f, each) for each in layers])
 
 
 def _dense_first(family: Decoder, f: Fields, block: Block, count: int) -> list[Block]:
-    """Return the layers one by one, the first ones without experts."""
+    """Return the layers one by one, some of them without experts: the first ones, or those that are listed."""
+    if family.sparse is not None and family.sparse.listed:
+        assert isinstance(block.feed_forward, Experts)
+        every, dense = f.whole("decoder_sparse_step", 1) or 1, f.numbers("mlp_only_layers", count)
+        without = [i in dense or (i + 1) % every != 0 for i in range(count)]
+        if not any(without):
+            f.whole("intermediate_size", None, none=True)  # of dense layers, which this model lacks
+            return [block] * count
+        network = FeedForward(block.feed_forward.activation, True, False, f.size(d_ff, "intermediate_size"))
+        return [replace(block, feed_forward=network) if each else block for each in without]
     if family.sparse is None or family.sparse.dense is None or not isinstance(block.feed_forward, Experts):
         return [block] * count
     return [each for run in _some_dense(f, block, family.sparse) for each in run.blocks * f.values.pop(run.count)]

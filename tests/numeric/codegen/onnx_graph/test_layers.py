@@ -17,7 +17,7 @@ from numeric.verification.agreement.cases import SIZES, case, subjects
 pytestmark = pytest.mark.peers
 BOUND = 1e-5  # of the largest entry, or of 1, in float32: what the issue asks for
 # sizes that say how many operators there are, or into which parts axes are split
-COUNTS = ("N", "w", "buckets", "r_S", "d_S", "d_state")
+COUNTS = ("N", "w", "buckets", "r_S", "d_S", "d_state", "r_D", "k_D", "v_D")
 
 
 @pytest.fixture(params=ENGINES)

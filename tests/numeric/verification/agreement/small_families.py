@@ -189,6 +189,29 @@ LONE_PARTS: Changes = {
 }
 SHARED: Changes = {"n_routed_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 7}
 SELECTED: Changes = {"num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 7, "num_dense_layers": 1}
+DELTA: Changes = MIXED | {
+    "linear_conv_kernel_dim": 3,
+    "linear_num_key_heads": 2,
+    "linear_num_value_heads": 6,
+    "linear_key_head_dim": 5,
+    "linear_value_head_dim": 7,
+}
+ROUTED_IN_ONE: Changes = {"num_local_experts": 6, "num_experts_per_tok": 3, "moe_intermediate_size": 5}
+KIMI: Changes = {"linear_num_heads": 3, "linear_head_dim": 5, "linear_conv_kernel_dim": 3}
+# the library saves one convolution in three equal parts
+OF_ONE_WIDTH: Changes = {"linear_num_value_heads": 2, "linear_value_head_dim": 5}
+FEW_ROUTED: Changes = {
+    "num_experts": 5,
+    "num_experts_per_tok": 2,
+    "moe_intermediate_size": 7,
+    "shared_expert_intermediate_size": 3,
+}
+FACTORS: Changes = {
+    f"{kind}_{name}_factor": 0.6 + number / 7
+    for number, (kind, name) in enumerate(
+        (kind, name) for kind in ("linear_attn", "full_attn", "mlp") for name in ("alpha", "beta")
+    )
+}
 RECURRENT: list[tuple[str, Changes]] = [
     ("MambaForCausalLM", STATES | {"time_step_rank": 3}),
     ("MambaForCausalLM", STATES | {"use_bias": True, "use_conv_bias": False, "expand": 3}),
@@ -204,6 +227,19 @@ RECURRENT: list[tuple[str, Changes]] = [
     ("RecurrentGemmaForCausalLM", WIDE | {"intermediate_size": 14, "lru_width": 16, "attention_bias": True}),
     ("FalconH1ForCausalLM", WIDE | BESIDE | MULTIPLIED | SEVERAL),
     ("FalconH1ForCausalLM", WIDE | BESIDE | BIASED | {"mamba_rms_norm": True}),
+    ("Qwen3NextForCausalLM", {**SIZES, **TOKENS, **DELTA, **FEW_ROUTED, "head_dim": 16}),
+    (
+        "Qwen3NextForCausalLM",
+        {**SIZES, **TOKENS, **DELTA, **FEW_ROUTED, "mlp_only_layers": [1], "attention_bias": True},
+    ),
+    ("Qwen3_5ForCausalLM", {**SIZES, **TOKENS, **DELTA, "head_dim": 16}),
+    ("Qwen3_5MoeForCausalLM", {**SIZES, **TOKENS, **DELTA, **FEW_ROUTED, "head_dim": 16}),
+    ("OlmoHybridForCausalLM", WIDE | DELTA | OF_ONE_WIDTH),
+    ("OlmoHybridForCausalLM", WIDE | DELTA | OF_ONE_WIDTH | {"linear_allow_neg_eigval": False, "attention_bias": True}),
+    ("MiniMaxForCausalLM", {**SIZES, **TOKENS, **MIXED, **EXPERTS, "num_local_experts": 5, "block_size": 4}),
+    ("MiniMaxForCausalLM", {**SIZES, **TOKENS, **MIXED, **EXPERTS, **FACTORS, "num_local_experts": 5, "block_size": 4}),
+    ("KimiLinearForCausalLM", {**LATENT, **MIXED, **ROUTED_IN_ONE, **KIMI, "q_lora_rank": None}),
+    ("KimiLinearForCausalLM", {**LATENT, **MIXED, **ROUTED_IN_ONE, **KIMI, "mlp_layer_types": ["sparse"] * 3}),
     ("NemotronHForCausalLM", {**SIZES, **TOKENS, **LONE_PARTS}),
     ("NemotronHForCausalLM", {**SIZES, **TOKENS, **LONE_PARTS, "mlp_bias": True, "use_bias": True}),
 ]

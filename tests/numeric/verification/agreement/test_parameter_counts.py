@@ -74,12 +74,18 @@ COMPONENTS = [
 ]
 
 
+MIXERS = "LightningAttention|DeltaAttention"  # recurrences under the name of attention
+
+
 def library_components(model: "torch.nn.Module") -> dict[str, int]:
     """Return the number of parameters of every component of a model of the library."""
     counts: Counter[str] = Counter()
     table = getattr(model.base_model, "get_input_embeddings", lambda: None)()
     tokens = table.weight if isinstance(table, torch.nn.Embedding) else None
+    mixing = [path for path, module in model.named_modules() if re.search(MIXERS, type(module).__name__)]
     for name, parameter in model.named_parameters():
+        if any(name.startswith(f"{path}.") for path in mixing):
+            name = name.replace(".self_attn.", ".linear_attn.")
         if parameter is tokens:  # tied, it may have the name of the head
             counts["token_embedding"] += parameter.numel()
             continue

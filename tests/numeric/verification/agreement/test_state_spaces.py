@@ -8,8 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sympy import Integer, Rational
 
-from derivations.recurrences import gated_recurrence, selective_state_space, short_convolution, state_space_heads
+from derivations.recurrences import (
+    gated_delta_net,
+    gated_recurrence,
+    kimi_delta_attention,
+    selective_state_space,
+    short_convolution,
+    state_space_heads,
+)
 from numeric import compile_layer
 from tests.numeric.verification.agreement.float64 import exactly
 
@@ -17,7 +25,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 pytestmark = pytest.mark.peers
 
-SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "vocab_size": 7}
+SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "vocab_size": 7, "pad_token_id": 0}
 HEADS = {"state_size": 3, "num_heads": 8, "head_dim": 4, "n_groups": 2, "chunk_size": 3}
 
 
@@ -34,7 +42,8 @@ def mixer_of(name: str, **fields: Any) -> Any:
     config = transformers.CONFIG_MAPPING[name](**SIZES, **fields)
     model = transformers.AutoModel.from_config(config).eval()
     block = model.layers[0]
-    mixer = getattr(block, "mixer", None) or getattr(block, "conv", None) or block.temporal_block
+    names = ("mixer", "conv", "linear_attn", "temporal_block", "self_attn")
+    mixer = next(getattr(block, each) for each in names if hasattr(block, each))
     for parameter in mixer.parameters():
         parameter.data = torch.randn_like(parameter) / 2
     return mixer
@@ -117,6 +126,70 @@ def test_the_gated_recurrence_is_that_of_the_library() -> None:
     weights |= {"W_R": array(unit.recurrent_gate_weight), "b_R": array(unit.recurrent_gate_bias).reshape(-1)}
     ours = compile_layer(gated_recurrence())(array(x), **weights, A=array(unit.recurrent_param))
     agree(ours, mixer(x, torch.arange(7)[None], None, use_cache=False))
+
+
+def by_head(matrix: Any, heads: int) -> Any:
+    """Return a stored map as one matrix for each head."""
+    rows = array(matrix).T
+    return np.moveaxis(rows.reshape(len(rows), heads, -1), 1, 0)
+
+
+DELTA = {
+    "layer_types": ["linear_attention"] * 2,
+    "linear_conv_kernel_dim": 3,
+    "linear_num_key_heads": 2,
+    "linear_num_value_heads": 6,
+    "linear_key_head_dim": 5,
+    "linear_value_head_dim": 7,
+}
+
+
+def delta_weights(mixer: Any, projected: dict[str, Any], norm: Any, output: Any) -> dict[str, Any]:
+    """Return the weights of a Gated DeltaNet, given its products by their names here."""
+    widths = [2 * 5, 2 * 5, 6 * 7]
+    kernels = np.split(array(mixer.conv1d.weight)[:, 0].T, np.cumsum(widths)[:-1], axis=1)
+    return {
+        **{f"W_{name}": by_head(matrix, 2) for name, matrix in projected.items()},
+        **{f"K_{name}": kernel for name, kernel in zip("QKV", kernels, strict=True)},
+        "b_Delta": array(mixer.dt_bias),
+        "A": array(mixer.A_log),
+        "G_norm": {"gamma": array(norm.weight)},
+        "W_O": array(output.weight).T,
+    }
+
+
+def test_the_gated_delta_net_is_that_of_the_library() -> None:
+    """The library computes chunks of 64 positions, in which it solves a triangular system."""
+    mixer, x = mixer_of("qwen3_5_text", **DELTA), rows()
+    Q, K, V = mixer.in_proj_qkv.weight.split([10, 10, 42])
+    projected = {"Q": Q, "K": K, "V": V, "Z": mixer.in_proj_z.weight, "B": mixer.in_proj_b.weight}
+    weights = delta_weights(mixer, {**projected, "T": mixer.in_proj_a.weight}, mixer.norm, mixer.out_proj)
+    agree(compile_layer(gated_delta_net())(array(x), **weights, v_D=7), mixer(x))
+
+
+def test_what_is_corrected_may_be_doubled() -> None:
+    both = {"layer_types": ["linear_attention", "full_attention"], "num_attention_heads": 4}
+    mixer, x = mixer_of("olmo_hybrid", **DELTA | both), rows()
+    named = {"Q": "q", "K": "k", "V": "v", "Z": "g", "B": "b", "T": "a"}
+    projected = {name: getattr(mixer, f"{letter}_proj").weight for name, letter in named.items()}
+    weights = delta_weights(mixer, projected, mixer.o_norm, mixer.o_proj)
+    layer = gated_delta_net(scale=Integer(2), eps=Rational(1, 10**5))
+    agree(compile_layer(layer)(array(x), **weights, v_D=7), mixer(x))
+
+
+def test_kimi_delta_attention_is_that_of_the_library() -> None:
+    sizes = {"linear_num_heads": 3, "linear_head_dim": 5, "linear_conv_kernel_dim": 3}
+    mixer, x = mixer_of("kimi_linear", layer_types=["linear_attention"] * 2, **sizes), rows()
+    kernels = np.split(array(mixer.conv1d.weight)[:, 0].T, 3, axis=1)
+    weights = {f"W_{name}": by_head(getattr(mixer, f"{name.lower()}_proj").weight, 3) for name in "QKV"}
+    weights |= {f"K_{name}": kernel for name, kernel in zip("QKV", kernels, strict=True)}
+    gate, plain = mixer.forget_gate, {"B": mixer.b_proj, "U": mixer.g_a_proj, "Z": mixer.g_b_proj, "O": mixer.o_proj}
+    plain |= {"F": gate.f_a_proj, "T": gate.f_b_proj}
+    weights |= {f"W_{name}": array(module.weight).T for name, module in plain.items()}
+    weights |= {"A": array(gate.A_log).reshape(-1), "b_Delta": array(gate.dt_bias)}
+    weights |= {"G_norm": {"gamma": array(mixer.o_norm.weight)}}
+    layer = kimi_delta_attention(eps=Rational(1, 10**5))
+    agree(compile_layer(layer)(array(x), **weights), mixer(x))
 
 
 def test_the_comparison_can_fail() -> None:
