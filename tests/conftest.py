@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests import tiers
 from tests.evidence import shared
 
 gc.set_threshold(50_000, 20, 100)  # trees of expressions hold no circles, and to look for some takes a quarter
@@ -39,7 +40,8 @@ RUN = pytest.StashKey[Path]()  # the folder of this run
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give the run one folder: its first process makes it and tells the workers."""
+    """Give the run one folder: its first process makes it and tells the workers. Collect what its tier needs."""
+    config.pluginmanager.register(tiers)
     told = getattr(config, "workerinput", {}).get("run")
     config.stash[RUN] = Path(told or tempfile.mkdtemp(prefix="derivations-run-"))
     (config.stash[RUN] / "evidence").mkdir(exist_ok=True)

@@ -76,9 +76,13 @@ def test_a_layer_has_its_companions(name: str, pages: dict[str, str]):
     assert not any(missing), "\n".join(filter(None, missing))
 
 
+@pytest.fixture(scope="module")
+def tests() -> str:
+    return "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+
+
 @pytest.mark.parametrize("name", RULES)
-def test_a_rule_has_its_companions(name: str):
-    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+def test_a_rule_has_its_companions(name: str, tests: str):
     missing = [*without_message(Kind.RULES, name), without_statement(RULES[name], tests)]
     assert not any(missing), "\n".join(filter(None, missing))
 

@@ -3,16 +3,13 @@
 import shlex
 from collections import Counter
 from collections.abc import Iterable
-from itertools import chain, combinations
 from pathlib import Path
 
 import pytest
 from _pytest.mark.expression import Expression
 
-from tests.tiers import few
-
-MARKS = ("slow", "peers", "latex", "browser")
-COMBINATIONS = [set(each) for each in chain.from_iterable(combinations(MARKS, size) for size in range(len(MARKS) + 1))]
+from tests import tiers
+from tests.tiers import COMBINATIONS, MARKS, few, has_tests_for, marks_given_in
 
 
 def selections(default: str, script: str) -> list[str]:
@@ -57,3 +54,29 @@ def test_a_few_cases_are_fast_and_the_others_slow() -> None:
     first, second = few("ab", fast=1)
     assert first == "a"
     assert second.values == ("b",) and [mark.name for mark in second.marks] == ["slow"]
+
+
+def test_a_run_of_one_tier_leaves_the_files_of_others_alone(tmp_path: Path) -> None:
+    plain, marked, told = (tmp_path / name / "test_some.py" for name in ("plain", "marked", "told"))
+    for file in (plain, marked, told):
+        file.parent.mkdir()
+        file.write_text("def test_one(): pass\n", encoding="utf-8")
+    marked.write_text("@pytest.mark.peers\n@parametrize('n', few([1]))\ndef test_one(): pass\n", encoding="utf-8")
+    told.with_name("conftest.py").write_text('item.add_marker("latex")\n', encoding="utf-8")
+    assert [sorted(marks_given_in(file)) for file in (plain, marked, told)] == [[], ["peers", "slow"], ["latex"]]
+    for asked, selected in {
+        "not slow and not peers": [True, True, True],
+        "peers": [False, True, False],
+        "latex and not peers": [False, False, True],
+        "slow or latex": [False, True, True],
+        "of_somebody": [True, True, True],
+    }.items():
+        assert [has_tests_for(asked, marks_given_in(file)) for file in (plain, marked, told)] == selected
+
+
+def test_a_mark_that_is_not_seen_in_its_file_is_refused(request: pytest.FixtureRequest) -> None:
+    unseen = pytest.Function.from_parent(request.node.parent, name="test_each_test_is_in_one_tier")
+    tiers.pytest_collection_modifyitems([unseen])
+    unseen.add_marker(MARKS[-1])
+    with pytest.raises(pytest.UsageError, match=r"write pytest\.mark\.browser into .*test_tiers\.py"):
+        tiers.pytest_collection_modifyitems([unseen])

@@ -6,7 +6,7 @@ the body, the function, its text.
 
 import ast
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -102,7 +102,7 @@ def _printer(unit: Unit, plan: Plan, names: Names, backend: Backend, printed: Pr
     return backend.printer(unit.layer, names.local[unit], call, frozenset(taken), unit.saved)
 
 
-def _used_in(lines: Sequence[Line], layer: Layer, backend: Backend) -> set[str]:
+def _used_in(lines: Sequence[Line], layer: Layer, backend: Backend) -> frozenset[str]:
     """Return the names that the lines read; raise CompileError where the backend lacks an array function."""
     used = names_in("\n".join(line.right for line in lines))
     lacking = sorted(used & PRIMITIVES.keys() - backend.primitives.keys())
@@ -112,7 +112,7 @@ def _used_in(lines: Sequence[Line], layer: Layer, backend: Backend) -> set[str]:
 
 
 def _sizes(
-    layer: Layer, local: Mapping[Basic, str], used: set[str], printer: NumPyLayerPrinter
+    layer: Layer, local: Mapping[Basic, str], used: Set[str], printer: NumPyLayerPrinter
 ) -> tuple[dict[str, Symbol], list[Line]]:
     """Return, of the sizes in use, those that a caller must give, and lines that read the others from shapes."""
     lengths = _axis_lengths(layer)

@@ -8,6 +8,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 from threading import Lock
 
 __all__ = ["expression_tree", "names_in", "nodes", "statements", "tidied"]
@@ -35,9 +36,10 @@ def nodes(text: str) -> Iterator[ast.AST]:
         yield from ast.walk(statement)
 
 
-def names_in(text: str) -> set[str]:
+@lru_cache(maxsize=4096)  # the same helpers stand in the code of every layer
+def names_in(text: str) -> frozenset[str]:
     """Return the names that the statements of a text read or bind."""
-    return {node.id for node in nodes(text) if isinstance(node, ast.Name)}
+    return frozenset(node.id for node in nodes(text) if isinstance(node, ast.Name))
 
 
 def tidied(text: str) -> str:

@@ -1,7 +1,9 @@
 """Documents written for these tests: what is right in them is never called wrong, nor what is wrong right."""
 
+import pickle
 import random
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from derivations.documents.verdicts import Claim
 from tests.documents.reworded import changes
 from tests.documents.rewording import versions
 from tests.documents.said import ALARMS, DECIDED, in_a_word
+from tests.once import once
 
 pytestmark = pytest.mark.slow  # a corpus of documents is judged
 
@@ -54,27 +57,47 @@ def _is_mistaken(name: str, claim: Claim) -> bool:
     return any(piece in claim.text for piece in MISTAKES.get(name, ()))
 
 
+class _Judged(Mapping[str, tuple[Claim, ...]]):
+    """The claims of each document by its name, judged when they are first asked for, once in a run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(exist_ok=True)
+
+    def __getitem__(self, name: str) -> tuple[Claim, ...]:
+        def judge(path: Path) -> None:
+            path.write_bytes(pickle.dumps(check_file(CORPUS / name).claims))
+
+        return pickle.loads(once(self.folder, name, judge).read_bytes())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(path.name for path in CORPUS.iterdir()))
+
+    def __len__(self) -> int:
+        return len(list(self))
+
+
 @pytest.fixture(scope="module")
-def claims() -> dict[str, tuple[Claim, ...]]:
-    return {path.name: check_file(path).claims for path in sorted(CORPUS.iterdir())}
+def claims(run_folder: Path) -> _Judged:
+    return _Judged(run_folder / "corpus")
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in CORPUS.iterdir()))
-def test_nothing_right_is_called_wrong(claims: dict[str, tuple[Claim, ...]], name: str) -> None:
+def test_nothing_right_is_called_wrong(claims: _Judged, name: str) -> None:
     assert claims[name]
     alarms = [claim for claim in claims[name] if in_a_word(claim.finding) in ALARMS and not _is_mistaken(name, claim)]
     assert [(claim.start.line, claim.text, claim.finding.reason) for claim in alarms] == []
     assert not any(claim.finding.check == FAILED for claim in claims[name])
 
 
-def test_the_mistakes_are_found_or_left_open(claims: dict[str, tuple[Claim, ...]]) -> None:
+def test_the_mistakes_are_found_or_left_open(claims: _Judged) -> None:
     mistaken = [claim for name in MISTAKES for claim in claims[name] if _is_mistaken(name, claim)]
     found = [claim.text for claim in mistaken if in_a_word(claim.finding) in ALARMS]
     assert [c.text for c in mistaken if c.finding.verdict not in ("wrong", "conditional", "unknown")] == []
     assert len(found) >= CAUGHT
 
 
-def test_most_of_what_is_right_is_decided(claims: dict[str, tuple[Claim, ...]]) -> None:
+def test_most_of_what_is_right_is_decided(claims: _Judged) -> None:
     right = [claim for name in claims for claim in claims[name] if not _is_mistaken(name, claim)]
     said = Counter(in_a_word(claim.finding) for claim in right)
     assert (said.total() - said["unknown"]) / len(right) > 0.7  # decided, or seen to fit
@@ -82,9 +105,7 @@ def test_most_of_what_is_right_is_decided(claims: dict[str, tuple[Claim, ...]]) 
 
 
 @pytest.mark.parametrize("name", ["attention_chapter.md", "zh_hant.md", "columns.md", "zh_errors.md"])
-def test_in_other_letters_words_and_notations_nothing_right_becomes_wrong(
-    claims: dict[str, tuple[Claim, ...]], name: str
-) -> None:
+def test_in_other_letters_words_and_notations_nothing_right_becomes_wrong(claims: _Judged, name: str) -> None:
     text = (CORPUS / name).read_text(encoding="utf-8")
     for version in random.Random(name).sample([*versions(text, seed=3)], 5):
         found = changes(claims[name], version)

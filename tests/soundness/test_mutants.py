@@ -16,6 +16,14 @@ from tests.soundness.report import PAGE
 from tests.tiers import few
 
 IDS = names()
+BEYOND = {  # the cross-check: sizes too large to evaluate, or no values that meet the assumptions
+    "feed_forward.shapes_12288",
+    "feed_forward.shapes_512",
+    "flops.bert_base_sequence",
+    "initialisation.correlated_counterexample",
+    "recurrence.delta_chunk_rows",
+    "recurrence.delta_rows",
+}
 _SECONDS = 0.5  # for one decision; what takes longer counts as undecided (the page of figures allows 2)
 
 
@@ -32,16 +40,15 @@ def test_no_false_mutant_is_proved(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", few(IDS, fast=10))
-def test_the_second_route_does_not_disagree(name: str) -> None:
-    route = cross_check(get(name))
-    assert route.outcome in ("agrees", "not applicable"), route.reason
-    assert route.outcome == "not applicable" or all(step.points for claim in route.steps for step in claim)
+def test_the_cross_check_agrees_where_it_applies(name: str) -> None:
+    found = cross_check(get(name))
+    assert found.outcome == ("not applicable" if name in BEYOND else "agrees"), found.reason
+    assert name in BEYOND or all(step.points for claim in found.steps for step in claim)
 
 
-@pytest.mark.slow
-def test_hardly_a_result_is_beyond_the_second_route() -> None:
-    beyond = [name for name in IDS if cross_check(get(name)).outcome != "agrees"]
-    assert len(beyond) <= 0.02 * len(IDS), beyond
+def test_hardly_a_result_is_beyond_the_cross_check() -> None:
+    assert set(IDS) >= BEYOND
+    assert len(BEYOND) <= 0.02 * len(IDS)
 
 
 # --- the harness itself ----------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from itertools import count, groupby
 from types import MappingProxyType
 from typing import Any
@@ -89,7 +89,7 @@ class FunctionSource:
                 rows.append(Choice("row_tiles", "linear.row", where))
         return (*rows, *self.schedule.choices)
 
-    def _given(self, used: set[str]) -> list[str]:
+    def _given(self, used: Set[str]) -> list[str]:
         """Return the lines that bring the inputs into shape."""
         schedule, lines = self.schedule, []
         lines.append(f"    batch = {self._batch_of(self.batches.read)}")

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
+from functools import cache
 from itertools import groupby
 
 from derivations.language.layers.layer import Layer
@@ -58,8 +59,14 @@ def optimised_source(layer: Layer, *, without: Iterable[str] = ()) -> str:
     return f"{_head(layer, code, weights)}\n\n{_imports(names_in(text))}\n\n{text}"
 
 
-def _machinery() -> dict[str, str]:
+@cache
+def _machinery() -> Mapping[str, str]:
     return {name: text for module in MACHINERY for name, text in definitions(inspect.getsource(module)).items()}
+
+
+@cache
+def _machinery_statements() -> list[ast.stmt]:
+    return [each for module in MACHINERY for each in statements(inspect.getsource(module))]
 
 
 def _grouped(machinery: Mapping[str, str]) -> list[str]:
@@ -80,13 +87,13 @@ def _head(layer: Layer, code: LoweredLayer, weights: WeightsSource) -> str:
     return "\n".join([*lines, f"    {outputs} = {code.source.name}({inputs}, threads=2)", '"""'])
 
 
-def _imports(used: set[str]) -> str:
+def _imports(used: Set[str]) -> str:
     """Return the import lines that a text needs, of those of compiled layers and of the tiles."""
     found: dict[bool, set[str]] = {True: set(), False: set()}
     for is_standard, lines in ((True, STANDARD), (False, LIBRARIES)):
         found[is_standard] |= {line for name, line in lines.items() if name in used}
     members: dict[str, set[str]] = {}
-    for node in (each for module in MACHINERY for each in statements(inspect.getsource(module))):
+    for node in _machinery_statements():
         match node:
             case ast.Import(names=names):
                 kept = [each for each in names if (each.asname or each.name) in used]

@@ -7,6 +7,7 @@ Definition   `VALUES` gives what the plain compiled layer gives; `GRADIENTS` wha
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from inspect import signature
 from typing import Any
 
@@ -38,6 +39,11 @@ def plain(call: Call) -> Results:
     return _as_list(compile_layer(call.layer)(*call.inputs, **call.weights, **call.asked, **call.scalars))
 
 
+@lru_cache(maxsize=8)  # a layer is run with several arguments
+def _optimised_module(layer: Layer) -> dict[str, Any]:
+    return _run(optimised_source(layer))
+
+
 def _run(text: str) -> dict[str, Any]:
     namespace: dict[str, Any] = {}
     exec(compile(text, "source.py", "exec"), namespace)  # noqa: S102  what this package has written itself
@@ -58,7 +64,7 @@ def _prepared(threads: int) -> Callable[[Call], Results]:
 
 
 def _optimised(layer: Layer, inputs: Results, weights: Mapping[str, Any], named: Mapping[str, Any]) -> Results:
-    module = _run(optimised_source(layer))
+    module = _optimised_module(layer)
     packed = module["packed"](**weights) if "packed" in module else {}
     run = module[next(name for name in reversed(module) if name in _own_names(layer))]
     known = {name for name in signature(run).parameters if name not in packed}

@@ -27,6 +27,8 @@ from tests.numeric.every_route.drawn_layers import drawn_layer
 from tests.numeric.every_route.routes import GRADIENTS, PEERS, VALUES, cotangents, plain, plain_gradient
 
 TOLERANCE = 1e-9  # of the largest entry, or of 1, in float64
+FEW_ROWS = {"ROWS": 3, "FEW": 3, "SCORES": 20, "KEYS": 2}
+PREPARED = [name for name in (*VALUES, *GRADIENTS) if name.startswith("prepared")]
 
 
 def difference(found: Sequence[Any], expected: Sequence[Any]) -> str:
@@ -48,13 +50,12 @@ def share_memory(results: Sequence[Any], call: Call) -> bool:
 
 def differences(call: Call, peers: Mapping[str, Any], seed: int) -> Iterator[str]:
     """Yield what differs, route by route."""
-    routes, by_gradient = (VALUES, GRADIENTS) if not peers else (peers, peers)
+    values, gradients = (peers, peers) if peers else (VALUES, GRADIENTS)
     expected = plain(call)
     if not all(np.isfinite(each).all() for each in expected):
         return
     assert not share_memory(expected, call)
-    for name, route in routes.items():
-        found = route(call)
+    for name, found in in_tiles_of_both_sizes(values, call):
         yield f"{name}: {what}" if (what := difference(found, expected)) else ""
         assert "prepared" not in name or not share_memory(found, call), name
     try:
@@ -62,8 +63,21 @@ def differences(call: Call, peers: Mapping[str, Any], seed: int) -> Iterator[str
         slopes = plain_gradient(call, given)
     except (GradientError, InputError):
         return
-    for name, route in by_gradient.items():
-        yield f"{name}: {what}" if (what := difference(route(call, given), slopes)) else ""
+    for name, found in in_tiles_of_both_sizes(gradients, call, given):
+        yield f"{name}: {what}" if (what := difference(found, slopes)) else ""
+
+
+def in_tiles_of_both_sizes(routes: Mapping[str, Any], *arguments: Any) -> list[tuple[str, Sequence[Any]]]:
+    """Return what each route gives, and once more in tiles of a few rows what runs in tiles of this process.
+
+    A layer is compiled once for both, which takes longer than to run it.
+    """
+    found = [(name, route(*arguments)) for name, route in routes.items()]
+    with pytest.MonkeyPatch.context() as patch:
+        for constant, number in FEW_ROWS.items():
+            patch.setattr(tiles, constant, number)
+        prepared = [name for name in routes if name in PREPARED]
+        return [*found, *((f"{name}, in tiles of a few rows", routes[name](*arguments)) for name in prepared)]
 
 
 def compared(layer: Layer, seed: int, peers: Mapping[str, Any] | None = None) -> bool:
@@ -79,20 +93,8 @@ def compared(layer: Layer, seed: int, peers: Mapping[str, Any] | None = None) ->
     return True
 
 
-@pytest.fixture(params=["tiles as they are", "tiles of a few rows"])
-def few_rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "tiles of a few rows":
-        for name, number in {"ROWS": 3, "FEW": 3, "SCORES": 20, "KEYS": 2}.items():
-            monkeypatch.setattr(tiles, name, number)
-
-
-@pytest.mark.slow
-def test_drawn_layers(few_rows: None) -> None:
-    assert sum(compared(drawn_layer(seed), seed) for seed in range(12)) > 8
-
-
 @pytest.mark.parametrize("name", ["softmax", "cross_entropy", "masked_scaled_dot_product_attention", "layer_norm"])
-def test_a_few_layers_of_the_catalogue(name: str, few_rows: None) -> None:
+def test_a_few_layers_of_the_catalogue(name: str) -> None:
     assert sum(compared(layer_called(name), seed) for seed in range(3))
 
 
@@ -153,13 +155,13 @@ def test_a_gradient_that_has_no_form_in_code_is_refused_in_a_sentence() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 1000, 100))
-def test_many_drawn_layers(first: int, few_rows: None) -> None:
+def test_many_drawn_layers(first: int) -> None:
     assert sum(compared(drawn_layer(seed), seed) for seed in range(first, first + 100)) > 80
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LAYERS)
-def test_every_layer_of_the_catalogue(name: str, few_rows: None) -> None:
+def test_every_layer_of_the_catalogue(name: str) -> None:
     assert sum(compared(layer_called(name), seed) for seed in range(6))
 
 
