@@ -112,7 +112,7 @@ def _all_of_its_own(
     """Return the conditions under which what equations define has a value, as far as they can be told."""
     found: tuple[Assumption, ...] = ()
     for _ in range(_CONDITIONS):
-        more = of_its_own(output, equations, {}, (*assumptions, *found))
+        more = of_its_own(output, equations, {}, (*assumptions, *found), plain=True)
         if more is None or more in found:
             break
         found = (*found, more)

@@ -42,19 +42,29 @@ def assumable(step: StepEvidence, lifted: Lifted) -> list[Assumption]:
 
 
 def of_its_own(
-    output: Variable, equations: Sequence[Equation], ranges: Mapping[Symbol, Expr], assumptions: Sequence[Assumption]
+    output: Variable,
+    equations: Sequence[Equation],
+    ranges: Mapping[Symbol, Expr],
+    assumptions: Sequence[Assumption],
+    plain: bool = False,
 ) -> Assumption | None:
-    """Return a condition that a layer needs to have a value, beyond its assumptions; None if it can say none."""
+    """Return a condition that a layer needs to have a value, beyond its assumptions; None if it can say none.
+
+    A `plain` one is about what roots and multiples are computed from, so that two functions say it alike.
+    """
     goal = Derivation("its own", "", (), tuple(equations), dict(ranges), tuple(assumptions))
     evidence = prove_equal(output, output, goal, "definition", refute=False)
-    return None if evidence.level == "proved" else _stated(evidence, output, equations, ranges)
+    if evidence.level == "proved":
+        return None
+    unmet = evidence.unmet or ("", Rational(0))
+    return _stated(_plainest(*unmet) if plain else unmet, output, equations, ranges)
 
 
 def _stated(
-    evidence: StepEvidence, output: Variable, equations: Sequence[Equation], ranges: Mapping[Symbol, Expr]
+    unmet: tuple[str, Expr], output: Variable, equations: Sequence[Equation], ranges: Mapping[Symbol, Expr]
 ) -> Assumption | None:
     """Return a side condition that was not met as an assumption, in the symbols and arrays of the equations."""
-    kind, value = _plainest(*(evidence.unmet or ("", Rational(0))))
+    kind, value = unmet
     if kind not in _SIGNS:
         return None
     arrays = {v.name: v for e in equations for v in (e.variable, *e.value.atoms(Variable))}
@@ -88,8 +98,8 @@ def _stated(
 def _plainest(kind: str, value: Expr) -> tuple[str, Expr]:
     """Return a condition on the sign of a number as one on what it is computed from: that of 2 sqrt(s) is s > 0."""
     while True:
-        coefficient, rest = value.as_coeff_Mul()
-        if coefficient != 1 and (kind == "nonzero" or coefficient.is_positive) and rest != 1:
+        factor, rest = value.as_independent(*value.free_symbols, as_Add=False)
+        if factor != 1 and (kind == "nonzero" or factor.is_positive) and rest != 1:
             value = rest
         elif kind in ("nonzero", "positive") and isinstance(value, Pow) and value.exp.is_Rational and value.exp != 1:
             if value.exp.is_Integer and kind == "positive":

@@ -263,3 +263,14 @@ def test_a_recurrent_layer_is_followed_step_by_step() -> None:
     relu_of = last_state(lambda x: np.maximum(x, 0))
     assert prove(Repeated(nonlinearity="relu"), relu_of, names).level == "proved"
     assert prove(Repeated(), relu_of, names).level == "refuted"
+
+
+def test_a_variance_that_a_module_holds_is_at_least_that_of_a_norm() -> None:
+    """The condition is that of the layer itself: a root has a value, and is no divisor 0."""
+
+    def written(x, gamma, beta, mu, var):
+        return (x - mu) / np.sqrt(var + 1e-5) * gamma + beta
+
+    lifted = lift(written, x=(n, d), **dict.fromkeys(("gamma", "beta", "mu", "var"), (d,))).layer
+    norm = Layer("norm", lifted.inputs[:1], lifted.inputs[1:], lifted.equations, lifted.output)
+    assert prove(nn.BatchNorm1d(7), norm).level == "proved"
