@@ -151,4 +151,4 @@ def test_every_dependency_is_capped(repository: Path):
     assert project["dependencies"]
     assert uncapped == []
     assert project["requires-python"] == ">=3.11"  # without an upper end: it would be one for every user
-    assert set(project["optional-dependencies"]) == {"test", "dev", "gelu", "onnx", "peers", "plots", "docs"}
+    assert set(project["optional-dependencies"]) == {"test", "dev", "fast", "gelu", "onnx", "peers", "plots", "docs"}

@@ -39,6 +39,8 @@ _NAMES = """
     L c p W_router d_expert d_shared Y_all total b_gate b_up b_down D_A D_Y D_Z
     B_in C_in G_normed I I_in J K_B K_in Q_in K_C K_T K_V R_in V_in W_B W_C W_Delta W_I W_J W_P W_R W_T W_U W_Z b_Delta
     b_I b_K_B b_K_C b_K_V b_R b_U b_Z d_L d_S d_inner d_state g_S h_L r_Delta r_S
+    B_heads B_rows B_split K_K K_Q K_heads K_rows K_split K_unit L_split Q_heads Q_rows Q_split Q_unit T_heads T_rows
+    V_heads V_rows V_split W_F Y_normed Y_rows Z_heads Z_rows g_D k_D r_D v_D
     r_Q r_KV d_r c_Q c_KV Q_R R_Q K_R R_K W_DQ W_UQ W_QR W_DKV W_KR W_UK W_UV
     table buckets pixels frames mel
 """

@@ -55,7 +55,7 @@ SIZES: tuple[dict[str, int], ...] = (
      "frames": 7, "mel": 2, "pixels": 3, "buckets": 23,
      "r_Q": 2, "r_KV": 7, "d_r": 5, "E": 3, "d_expert": 5, "d_shared": 7, "K": CHOSEN,
      "d_inner": 7, "d_state": 2, "r_Delta": 3, "g_S": 2, "r_S": 2, "d_S": 3, "h_L": 2, "d_L": 5,
-     "g_D": 2, "r_D": 1, "k_D": 3, "v_D": 5},
+     "g_D": 2, "r_D": 2, "k_D": 3, "v_D": 5},
 )  # fmt: skip
 EVEN = {3: 6, 5: 10, 7: 6, 11: 22, 13: 14}  # twice a prime, for a size whose columns sines and cosines share
 SPARE = (29, 31, 37, 41, 43)  # for sizes that are not above

@@ -152,4 +152,4 @@ def test_no_weight_is_passed_over(family: str) -> None:
     passed = {name for name in names if any(re.fullmatch(pattern, name) for pattern in told.ignored)}
     assert all(re.match(r"pooler|cls|lm_head|vocab_", name) for name in passed)
     assert not passed or {"encoder.self_attention.W_Q"} <= {*told.weights}
-    assert {*told.same.values()} <= names
+    assert {name.replace("{n}", "0") for name in told.same.values()} <= names
