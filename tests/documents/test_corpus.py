@@ -18,6 +18,7 @@ from tests.once import once
 pytestmark = pytest.mark.slow  # a corpus of documents is judged
 
 CORPUS = Path(__file__).parent / "corpus"
+DOCUMENTS = sorted(path.name for path in CORPUS.iterdir() if path.is_file())
 
 #: What is mistaken in a document: a piece of each claim that is. Everything else is right.
 MISTAKES = {
@@ -71,7 +72,7 @@ class _Judged(Mapping[str, tuple[Claim, ...]]):
         return pickle.loads(once(self.folder, name, judge).read_bytes())
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(path.name for path in CORPUS.iterdir()))
+        return iter(DOCUMENTS)
 
     def __len__(self) -> int:
         return len(list(self))
@@ -82,7 +83,7 @@ def claims(run_folder: Path) -> _Judged:
     return _Judged(run_folder / "corpus")
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in CORPUS.iterdir()))
+@pytest.mark.parametrize("name", DOCUMENTS)
 def test_nothing_right_is_called_wrong(claims: _Judged, name: str) -> None:
     assert claims[name]
     alarms = [claim for claim in claims[name] if in_a_word(claim.finding) in ALARMS and not _is_mistaken(name, claim)]

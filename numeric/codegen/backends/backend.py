@@ -107,9 +107,14 @@ def texts_of(module: ModuleType, renamed: Mapping[str, str] | None = None) -> di
 
 
 def _text(function: Callable[..., Any], renamed: Mapping[str, str]) -> str:
-    head, newline, body = inspect.getsource(function).partition("\n")
+    source = inspect.getsource(function)
+    (defined,) = ast.parse(source).body
+    assert isinstance(defined, ast.FunctionDef)
+    lines = source.splitlines(keepends=True)
+    of_head = defined.body[0].lineno - 1  # a long signature has several lines
+    head, body = "".join(lines[:of_head]), "".join(lines[of_head:])
     head = re.sub(r": (?:Any|int|bool)( =)?| -> Any", lambda found: "=" if found[1] else "", head)
-    text = head.replace("= ", "=") + newline + body.replace(": Any = ", " = ")
+    text = head.replace("= ", "=") + body.replace(": Any = ", " = ")
     for old, new in renamed.items():
         # not after a dot or within a word: `np` in `input.np` or `snp` is another name
         text = re.sub(rf"(?<![\w.]){re.escape(old)}\b", new, text)
