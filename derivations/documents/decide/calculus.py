@@ -20,7 +20,7 @@ from sympy.core.function import AppliedUndef
 
 from derivations.documents.budget import TooCostly, budget_of
 from derivations.documents.conditions import SPECIAL, is_condition
-from derivations.documents.decide.identities import Decided, decided, is_refuted
+from derivations.documents.decide.identities import Decided, decided, has_two_logarithms, is_refuted
 from derivations.documents.elaborate import Elaborated, NotElaborated, elaborated
 from derivations.documents.elaborate.expanding import differentiable
 from derivations.documents.nearest.mending import mended
@@ -65,6 +65,8 @@ def _said(
     as_it_stands: bool,
 ) -> Iterator[Finding]:
     levels = [each.level for each in found]
+    if any(map(_may_go_on, sides)):  # read in two ways, of which one was decided
+        return
     if set(levels) == {"proved"}:
         left, right = typings[0].sides[:2]
         stated = typings[0].stated(RULE)
@@ -77,9 +79,10 @@ def _said(
         yield Finding("conditional", CHECK, "this is the derivative in one of two layouts", assumptions=(layout,))
     elif is_refuted(found) and statement.chain.condition is None and not SPECIAL.search(scope.words(statement)):
         left, right = typings[0].sides[:2]
-        if _letters(right) <= _letters(left) and not any(map(_may_go_on, sides)):
+        if _letters(right) <= _letters(left) and not has_two_logarithms(*sides):
             slip = _mended(sides, typings[0], scope)
-            free = any(isinstance(part, Aggregate) for side in sides for part in side.walk()) or left.has(AppliedUndef)
+            free = any(isinstance(part, Aggregate) for side in sides for part in side.walk())
+            free = free or left.has(AppliedUndef) or right.has(AppliedUndef)
             if slip or (as_it_stands and not free):
                 yield Finding("wrong", CHECK, f"this is not the derivative: {slip}{found[0].reason}")
 

@@ -27,7 +27,7 @@ from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Name, Node, Number, Power, Product, Quotient, Root, Transpose
 from derivations.documents.verdicts import Finding
 
-__all__ = ["Decided", "check_identities", "decided", "verdict_of"]
+__all__ = ["Decided", "check_identities", "decided", "has_two_logarithms", "is_refuted", "verdict_of"]
 
 CHECK = "identity"
 _OF_MANY = (Indexed, Sum, AppliedUndef)  # entries that may add up to 1, and functions that may have laws of their own
@@ -38,7 +38,7 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
     if link is None or statement.chain.relations[link] not in ("=", "≡") or is_condition(statement):
         return
     left, right = statement.chain.sides[link : link + 2]
-    if left == right or _has_two_logarithms(left, right) or _may_be_complex(left, right):
+    if left == right or has_two_logarithms(left, right) or _may_be_complex(left, right):
         return
     sides: tuple[Node, ...] | None = (left, right)
     own = statement.chain.sides[1:]
@@ -214,7 +214,7 @@ def _may_be_complex(*sides: Node) -> bool:
     )
 
 
-def _has_two_logarithms(*sides: Node) -> bool:
+def has_two_logarithms(*sides: Node) -> bool:
     """Say whether two logarithms are written, so that one of them has another base than e."""
     words = {part.function.base for side in sides for part in side.walk() if isinstance(part, Call)}
     return {"log", "ln"} <= words

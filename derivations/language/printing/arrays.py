@@ -8,16 +8,18 @@ keeps its letter: X W + b becomes W X + b, and Q K^T becomes K^T Q.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
-from sympy import Basic, Expr, Id, Indexed, Integer, KroneckerDelta, Mul, Symbol, oo
+from sympy import Basic, Dummy, Expr, Id, Indexed, Integer, KroneckerDelta, Mul, Symbol, oo
 from sympy.core.function import AppliedUndef
 
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.binding import fresh_index
 from derivations.language.arrays.contraction_node import Contraction
+from derivations.language.arrays.deferred import Deferred, deferring
 from derivations.language.arrays.expression import Array, Member, Transpose, Variable
 from derivations.language.arrays.masks import BandMask
+from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.scalars import LARGEST, SHARE, without_conditions
 from derivations.language.arrays.shapes import Axis, Blocks, Pair, Place, flat, total
 from derivations.language.layers.layer import Apply, Repeat
@@ -25,7 +27,7 @@ from derivations.language.printing.entrywise import EntrywisePrinter, is_ones
 from derivations.language.printing.letters import joined
 from derivations.language.printing.typeset import ATOM, PRODUCT, SUM
 
-__all__ = ["ArrayPrinter", "general_places"]
+__all__ = ["ArrayPrinter", "general_places", "stated_entry"]
 
 _LEVELS = {
     "Plus": SUM,
@@ -34,6 +36,20 @@ _LEVELS = {
     "Normalised": PRODUCT,
     "MaskConjunction": PRODUCT,
 }
+
+
+def stated_entry(value: Array, places: Sequence[Place]) -> Expr:
+    """Return an entry of an array as a formula; states that their law alone determines stay, with their places."""
+    try:
+        return value.entry(*places)
+    except NotImplementedError:
+        if isinstance(value, Recurrence):
+            return Deferred(value, *places)
+        with deferring():
+            shallow = cast(Deferred, value.entry(*places)).now()
+        leaves = {each: Dummy() for each in shallow.atoms(Deferred)}  # a leaf is replaced by no rule about itself
+        whole = shallow.replace(lambda each: each in leaves, lambda each: leaves[each])
+        return whole.xreplace({new: stated_entry(old.args[0], old.places) for old, new in leaves.items()})
 
 
 class ArrayPrinter(EntrywisePrinter):
@@ -151,9 +167,12 @@ class ArrayPrinter(EntrywisePrinter):
     def _print_Contraction(self, expr: Contraction) -> str:
         places = general_places(expr)
         families, self.has_families = self.has_families, False  # its axes are of equal standing
-        entry = self._print(expr.entry(*places))
+        entry = self._print(stated_entry(expr, places))
         self.has_families = families
         return self.subscripted(self.wrapped(entry, "[]"), joined(self._letters(places))) if places else entry
+
+    def _print_Deferred(self, expr: Deferred) -> str:
+        return self.subscripted(self._print(expr.args[0]), joined(self._letters(expr.places)))
 
     def _print_RowMax(self, expr: Basic) -> str:
         return self.applied(self.function_name("rowmax"), list(map(self._print, expr.args)))

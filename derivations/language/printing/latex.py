@@ -20,7 +20,7 @@ from derivations.language.arrays.functions import BandMask, Elementwise, Interle
 from derivations.language.arrays.selection import Chosen, Pick, RelativeBuckets
 from derivations.language.arrays.shapes import Pair, Place, on_axis, total
 from derivations.language.layers.layer import Equation, Repeat
-from derivations.language.printing.arrays import ArrayPrinter, general_places
+from derivations.language.printing.arrays import ArrayPrinter, general_places, stated_entry
 from derivations.language.printing.notation import Notation
 
 __all__ = ["LatexPrinter", "Line", "latex_of"]
@@ -60,7 +60,7 @@ class LatexPrinter(ArrayPrinter):
             places = self._entry_places(value)
             left = self.named(equation.variable.name, self._letters(places), member=len(places) == 3)
             ranges = (own for place, along in zip(places, value.shape, strict=True) for own in on_axis(place, along))
-            return [Line(left, self._print(value.entry(*places)), self.ranges(dict(ranges)))]
+            return [Line(left, self._print(stated_entry(value, places)), self.ranges(dict(ranges)))]
         family = self.ranges({equation.over[0]: equation.over[1]}) if equation.over else ""
         return [Line(self._print(equation.target), self._print(value), family)]
 
