@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from decimal import Decimal, localcontext
+from decimal import localcontext
 from itertools import islice
 from time import perf_counter
 from typing import Any
@@ -19,10 +19,14 @@ from unittest.mock import patch
 
 from sympy import Basic
 
+from derivations.language.arrays.expression import Array
 from derivations.language.cross_check.assignment import CONTEXT, NotCovered
 from derivations.language.cross_check.comparison import compare, points_of
 from derivations.language.judge import proof
+from derivations.language.judge.goal import Goal, common_places
 from derivations.language.judge.normal_form.context import Context, Undecided
+from derivations.language.judge.rules import RULES
+from derivations.language.layers.layer import Apply
 from derivations.language.results.derivation import Claim, Derivation, Step
 from tests.soundness.mutations import Scope, mutants
 
@@ -30,7 +34,6 @@ __all__ = ["WANTED", "Mutant", "Outcome", "judged", "mutants_of", "shown_false"]
 
 WANTED = 20  # false mutants of a derivation
 _BATCH, _CANDIDATES = 36, 240
-_NO_DIFFERENCE = Decimal(10) ** -20
 _RELATIONS = {"<=": ("<", ">="), "<": (">=",), ">=": (">", "<="), ">": ("<=",)}
 
 
@@ -142,12 +145,7 @@ def _wrong(expression: Basic, scope: Scope, source: random.Random, twice: bool) 
 
 def shown_false(candidates: list[Mutant], attempts: int = 4, places: int = 3) -> list[bool]:
     """Say of each mutant whether the cross-check finds it false at a point inside the assumptions."""
-    return [values is not None for values in _values_of_false(candidates, attempts, places)]
-
-
-def _values_of_false(candidates: list[Mutant], attempts: int = 4, places: int = 3) -> list[list[Any] | None]:
-    """Return of each mutant that is found false the values of its sides at the points tried, of another None."""
-    false, values = [False] * len(candidates), [list[Any]() for _ in candidates]
+    false = [False] * len(candidates)
     groups: dict[Any, list[int]] = {}
     for number, mutant in enumerate(candidates):
         groups.setdefault((id(mutant.derivation), mutant.claim), []).append(number)
@@ -156,32 +154,39 @@ def _values_of_false(candidates: list[Mutant], attempts: int = 4, places: int = 
         claim = first.derivation.claims[first.claim]
         statement = replace(claim, steps=(*claim.steps, *(candidates[n].step for n in numbers)))
         statement = replace(statement, steps=(*statement.steps, *(Step("", candidates[n].left) for n in numbers)))
-        # at its first point all indices are 0, where mutants agree that differ elsewhere: all are evaluated at more
-        at_least = places if first.derivation.ranges else 1
         try:
-            for number, assignment in enumerate(points_of(first.derivation, statement, attempts, places)):
+            for assignment in points_of(first.derivation, statement, attempts, places):
                 with localcontext(CONTEXT):
                     kept: dict[Basic, Any] = {}
                     for n in numbers:
-                        if not false[n] or number < at_least:
+                        if not false[n]:
                             m = candidates[n]
                             verdict = compare(m.left, m.step.relation, m.step.expression, assignment, kept).verdict
-                            false[n] |= verdict in ("differ", "undefined")
-                            values[n] += [_rounded(kept.get(side)) for side in (m.left, m.step.expression)]
-                if all(false[n] for n in numbers) and number + 1 >= at_least:
+                            false[n] = verdict in ("differ", "undefined")
+                if all(false[n] for n in numbers):
                     break
         except NotCovered:
             continue
-    return [each if is_false else None for is_false, each in zip(false, values, strict=True)]
+    return false
 
 
-def _rounded(value: Any) -> Any:
-    """Return a value as one that is the same for another that differs by rounding."""
-    if isinstance(value, list):
-        return tuple(map(_rounded, value))
-    if isinstance(value, int | Decimal):
-        return f"{Decimal(value):.15e}" if abs(value) > _NO_DIFFERENCE else "0"
-    return str(value)
+def _form(mutant: Mutant) -> Any:
+    """A key that mutants of one link share when the normal forms of both sides are the same.
+
+    A whole layer is compared as it is written: its normal form takes longer than the decision.
+    """
+    try:
+        if mutant.left.has(Apply) or mutant.step.expression.has(Apply):
+            raise NotCovered("a layer")
+        goal = Goal(mutant.left, mutant.step, Claim(mutant.left, (mutant.step,)), mutant.alone, RULES[mutant.step.rule])
+        sides = [mutant.left, mutant.step.expression]
+        if all(isinstance(side, Array) for side in sides):
+            places = common_places(*sides, goal)
+            sides = [side.entry(*places) for side in sides]
+        forms: Any = tuple(goal.value(side) for side in sides)
+    except Exception:
+        forms = (mutant.left, mutant.step.expression)
+    return mutant.claim, mutant.link, mutant.step.relation, len(mutant.derivation.assumptions), forms
 
 
 def mutants_of(derivation: Derivation, wanted: int = WANTED) -> Outcome:
@@ -202,15 +207,15 @@ def mutants_of(derivation: Derivation, wanted: int = WANTED) -> Outcome:
             if not batch:
                 break
             tried += len(batch)
-            for mutant, values in zip(batch, _values_of_false(batch), strict=True):
-                if values is None:
+            for mutant, false in zip(batch, shown_false(batch), strict=True):
+                if not false:
                     discarded += 1
                     continue
-                same = mutant.claim, mutant.link, mutant.step.relation, hash(tuple(values))
-                if same in found:
+                form = _form(mutant)
+                if form in found:
                     duplicates += 1
                 elif len(found) < wanted + wanted // 5:
-                    found[same] = mutant
+                    found[form] = mutant
     return Outcome(tuple(found.values()), discarded, duplicates)
 
 
