@@ -163,7 +163,7 @@ def test_every_second_column_of_a_table() -> None:
     ("function", "shapes", "words"),
     [
         (lambda x: x.at[:, ::2].set(0.0), {"x": (n, 5)}, "declare the size as a multiple of 2"),
-        (lambda x: x.at[jnp.array([0, 0, 1])].add(1.0), {"x": (5, d)}, "table of 3 numbers"),
+        (lambda x: x.at[jnp.array([0, 0, 1])].add(1.0), {"x": (5, d)}, "a write at the places"),
     ],
 )
 def test_other_writes_are_refused(function: Any, shapes: Any, words: str) -> None:
