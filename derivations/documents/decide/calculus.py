@@ -19,9 +19,15 @@ from sympy import Expr, Sum, Symbol
 from sympy.core.function import AppliedUndef
 
 from derivations.documents.budget import TooCostly, budget_of
-from derivations.documents.conditions import SPECIAL, is_condition
-from derivations.documents.decide.identities import Decided, decided, has_two_logarithms, is_refuted
-from derivations.documents.elaborate import Elaborated, NotElaborated, elaborated
+from derivations.documents.conditions import SPECIAL
+from derivations.documents.decide.identities import (
+    Decided,
+    decisions_of,
+    has_two_logarithms,
+    is_equation,
+    is_refuted,
+)
+from derivations.documents.elaborate import Elaborated
 from derivations.documents.elaborate.expanding import differentiable
 from derivations.documents.nearest.mending import mended
 from derivations.documents.proving import are_equal, proved, provisos
@@ -38,22 +44,17 @@ STEPS, SECONDS = 20_000, 0.3  # of the search for a slip
 
 def check_calculus(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
     """Decide an equation in which something is differentiated."""
-    if link is None or statement.chain.relations[link] not in ("=", "≡") or is_condition(statement):
+    if link is None or not is_equation(statement, link):
         return
     stated = statement.chain.sides[link : link + 2]
     if not any(_is_differentiated(part) for side in stated for part in side.walk()):
         return
     sides = differentiable(stated, scope)
-    if sides is None or sides[0] == sides[1]:
-        return
-    try:
-        typings = elaborated(sides, scope)
-    except NotElaborated:
-        return
-    if not all(typing.complete for typing in typings):
-        return
-    found = [decided(typing, RULE) for typing in typings]
-    yield from _said(statement, sides, typings, found, scope, sides == stated)
+    if sides is None or sides[0] == sides[1] or any(map(_may_go_on, sides)):
+        return  # what may go on is read in two ways, of which one would be decided
+    typings, found = decisions_of(sides, scope, RULE)
+    if found:
+        yield from _said(statement, sides, typings, found, scope, sides == stated)
 
 
 def _said(
@@ -65,8 +66,6 @@ def _said(
     as_it_stands: bool,
 ) -> Iterator[Finding]:
     levels = [each.level for each in found]
-    if any(map(_may_go_on, sides)):  # read in two ways, of which one was decided
-        return
     if set(levels) == {"proved"}:
         left, right = typings[0].sides[:2]
         stated = typings[0].stated(RULE)

@@ -12,9 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from derivations.documents.conditions import is_condition
-from derivations.documents.decide.identities import decided, verdict_of
-from derivations.documents.elaborate import NotElaborated, elaborated
+from derivations.documents.decide.identities import decisions_of, is_equation, verdict_of
 from derivations.documents.elaborate.expanding import definition_of, expanded_to, letters_in
 from derivations.documents.elaborate.letters import letters_of
 from derivations.documents.scope import Scope
@@ -30,22 +28,17 @@ LOSSES = frozenset({"L", "J", "calL", "ℓ", "ell", "l", "E", "loss", "Loss", "C
 
 def check_stated_gradients(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
     """Compare a stated gradient with the one that follows from the document's own definitions."""
-    if link is None or statement.chain.relations[link] not in ("=", "≡") or is_condition(statement):
+    if link is None or not is_equation(statement, link):
         return
     left, right = statement.chain.sides[0], statement.chain.sides[link + 1]
     by = _gradient_by(left)
     sides = None if by is None else _with_definitions(by, right, scope)
     if sides is None:
         return
-    try:
-        typings = elaborated(sides, scope)
-    except NotElaborated:
-        return
-    if not all(typing.complete for typing in typings):
-        return
-    found = [decided(typing, "derivative") for typing in typings]
-    what = "the gradient that follows from what the document defines"
-    yield from verdict_of(found, sides, typings, scope, CHECK, "derivative", what)
+    typings, found = decisions_of(sides, scope, "derivative")
+    if found:
+        what = "the gradient that follows from what the document defines"
+        yield from verdict_of(found, sides, typings, scope, CHECK, "derivative", what)
 
 
 def _gradient_by(node: Node) -> Name | None:

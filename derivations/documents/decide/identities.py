@@ -27,7 +27,16 @@ from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Name, Node, Number, Power, Product, Quotient, Root, Transpose
 from derivations.documents.verdicts import Finding
 
-__all__ = ["Decided", "check_identities", "decided", "has_two_logarithms", "is_refuted", "verdict_of"]
+__all__ = [
+    "Decided",
+    "check_identities",
+    "decided",
+    "decisions_of",
+    "has_two_logarithms",
+    "is_equation",
+    "is_refuted",
+    "verdict_of",
+]
 
 CHECK = "identity"
 _OF_MANY = (Indexed, Sum, AppliedUndef)  # entries that may add up to 1, and functions that may have laws of their own
@@ -35,7 +44,7 @@ _OF_MANY = (Indexed, Sum, AppliedUndef)  # entries that may add up to 1, and fun
 
 def check_identities(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
     """Decide an equation between two formulas of the same letters, once the document's definitions are put in."""
-    if link is None or statement.chain.relations[link] not in ("=", "≡") or is_condition(statement):
+    if link is None or not is_equation(statement, link):
         return
     left, right = statement.chain.sides[link : link + 2]
     if left == right or has_two_logarithms(left, right) or _may_be_complex(left, right):
@@ -51,13 +60,9 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
     if sides is None or not letters_in(sides[0]):
         return
     by = "" if sides == (left, right) else ", with the definitions that the document gives"
-    try:
-        typings = elaborated(sides, scope)
-    except NotElaborated:
+    typings, found = decisions_of(sides, scope)
+    if not found:
         return
-    if not all(typing.complete for typing in typings):
-        return
-    found = [decided(typing) for typing in typings]
     if any(each.level == "proved" for each in found) and _turns_numbers(sides, typings, scope):
         return
     if not by and len(found) == 1 and found[0].level == "proved":
@@ -178,6 +183,24 @@ def decided(typing: Elaborated, rule: str = "algebra") -> Decided:
     spend(2_000)
     left, right = typing.sides[:2]
     return Decided(*weighed(left, right, typing.stated(rule), rule))
+
+
+def is_equation(statement: Statement, link: int) -> bool:
+    """Say whether a link of a statement is an equation that is asserted."""
+    return statement.chain.relations[link] in ("=", "≡") and not is_condition(statement)
+
+
+def decisions_of(
+    sides: Sequence[Node], scope: Scope, rule: str = "algebra"
+) -> tuple[Sequence[Elaborated], Sequence[Decided]]:
+    """Return the typings of an equation with what the judge says under each; nothing where not all is typed."""
+    try:
+        typings = elaborated(sides, scope)
+    except NotElaborated:
+        return (), ()
+    if not all(typing.complete for typing in typings):
+        return (), ()
+    return typings, [decided(typing, rule) for typing in typings]
 
 
 def is_refuted(found: Sequence[Decided]) -> bool:
