@@ -76,7 +76,7 @@ def elaborated(
     counts = _counts(sides, scope)
     delta = _has_kronecker(scope)
     found = _letters(sides, letters, counts, delta)
-    sigmoid = any(word in text.lower() for text in scope.document.texts for word in SIGMOID_WORDS)
+    sigmoid = any(word in scope.document.prose for word in SIGMOID_WORDS)
     base = _base(sides)
     choices = [
         [

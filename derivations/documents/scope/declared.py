@@ -77,6 +77,11 @@ class Declared:
         return frozenset(widths)
 
     @cached_property
+    def prose(self) -> str:
+        """All prose of the document in small letters, to look words up in."""
+        return "\n".join(self.texts).lower()
+
+    @cached_property
     def arrays(self) -> Mapping[int, frozenset[Name]]:
         """The names by section that are certainly no numbers: they are transposed, or stand beside an @."""
         found: dict[int, set[Name]] = defaultdict(set)
