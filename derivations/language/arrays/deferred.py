@@ -63,6 +63,8 @@ class Deferred(Expr):
         return self.args[0].entry_at(self.places)
 
     def _xreplace(self, rule: dict[Any, Any]) -> tuple[Basic, bool]:
-        """Replace symbols where they are free."""
+        """Replace the leaf by what a rule has for it; else replace symbols where they are free."""
+        if self in rule:
+            return rule[self], True
         changed = replace_free(self.args[0], rule), *(place.xreplace(rule) for place in self.args[1:])
         return self.func(*changed), changed != self.args

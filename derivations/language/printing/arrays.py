@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from sympy import Basic, Dummy, Expr, Id, Indexed, Integer, KroneckerDelta, Mul, Symbol, oo
+from sympy import Basic, Expr, Id, Indexed, Integer, KroneckerDelta, Mul, Symbol, oo
 from sympy.core.function import AppliedUndef
 
 from derivations.language.arrays.arrangements import Tabulated
@@ -47,9 +47,7 @@ def stated_entry(value: Array, places: Sequence[Place]) -> Expr:
             return Deferred(value, *places)
         with deferring():
             shallow = cast(Deferred, value.entry(*places)).now()
-        leaves = {each: Dummy() for each in shallow.atoms(Deferred)}  # a leaf is replaced by no rule about itself
-        whole = shallow.replace(lambda each: each in leaves, lambda each: leaves[each])
-        return whole.xreplace({new: stated_entry(old.args[0], old.places) for old, new in leaves.items()})
+        return shallow.xreplace({each: stated_entry(each.args[0], each.places) for each in shallow.atoms(Deferred)})
 
 
 class ArrayPrinter(EntrywisePrinter):
