@@ -60,6 +60,11 @@ class Recurrence(Array):
         """The columns w and the rows r of the part of rank one; nothing where the matrices are diagonal."""
         return self.args[3:]
 
+    @property
+    def is_by_law(self) -> bool:
+        """Whether the law alone determines the states: only diagonal matrices give a sum over the past."""
+        return bool(self.factors)
+
     def transposed(self, added: Array) -> Recurrence:
         """Return the recurrence in the other direction, whose matrices are the transposes: w and r change places."""
         found = Recurrence(self.args[0], added, 1 - self.args[2], *reversed(self.factors))
@@ -109,7 +114,7 @@ class Recurrence(Array):
         return f"recurrence({shown}{', backwards' if self.backwards else ''})"
 
     def _entry(self, *places: Place) -> Expr:
-        if self.factors:
+        if self.is_by_law:
             return self._by_the_law(*places)
         logarithms, added, _ = self.args
         at, rest, own = flat(places[0]), places[1:], places[1 : len(logarithms.shape)]

@@ -145,7 +145,7 @@ def local_claims(layer: Layer) -> Derivation:
         if equation.value.has(Apply) or not used or equation.variable not in active:
             continue
         given = tuple(smoothness(equation))
-        by_law = isinstance(equation.value, Recurrence) and equation.value.factors
+        by_law = isinstance(equation.value, Recurrence) and equation.value.is_by_law
         found = (_of_law if by_law else _of_equation)(equation, prefix, used, places)
         claims += [replace(c, given=given) for c in found]
     return derivation(

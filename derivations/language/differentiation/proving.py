@@ -28,7 +28,7 @@ def prove_gradient(layer: Layer) -> Derivation:
     """
     if not _is_real(require_layer(layer)):
         raise ValueError(f"layer {layer.name} has no real input and no parameter, so it has no gradient")
-    by_law = any(isinstance(each.value, Recurrence) and each.value.factors for each in layer.equations)
+    by_law = any(isinstance(each.value, Recurrence) and each.value.is_by_law for each in layer.equations)
     if not layer.parts and not by_law and len(layer.equations) <= UNFOLDED:  # a law alone cannot be unfolded
         whole = whole_claims(layer)
         if whole.evidence.level in ("proved", "refuted"):
