@@ -20,6 +20,8 @@ __all__ = ["refuse_unknown_names", "with_given_sizes", "without_reading"]
 
 def refuse_unknown_names(function: Callable[..., Any], layer: Layer, names: Mapping[str, str]) -> None:
     """Raise `ValueError` where names pair an argument that a function lacks, or an array that a layer lacks."""
+    if not names:
+        return
     both = (layer, written_out(layer))
     arrays = {v.name for each in both for v in (*each.inputs, *each.parameters, *each.scalars)}
     door = door_of(function)
