@@ -34,7 +34,7 @@ from numeric.optimize.ways import Way, Ways, ways_of
 from numeric.runtime.blas_threads import one_thread_in_blas
 from numeric.runtime.checks import InputContract, InputError
 from numeric.runtime.own_memory import own_memory
-from numeric.runtime.packed_weights import library, packed_weight
+from numeric.runtime.packed_weights import packed_weight
 from numeric.runtime.structure import WeightTree, applications, identifier, weight_tree
 from numeric.runtime.tiles import FEW, default_threads
 
@@ -42,6 +42,7 @@ __all__ = ["Prepared", "PreparedGradient", "flat_weights", "nested", "prepare", 
 
 
 DEFAULTS = {"epsilon": 1e-5}
+PACKED = "packed_weights"  # named in `without`, it changes the weights and not the code
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def _prepared(
 ) -> Prepared:
     """Prepare a layer whose inputs are checked as those of another layer, which takes the same inputs."""
     left_out = frozenset([without] if isinstance(without, str) else without)
-    optimised = optimize(layer, without=left_out - set(SWITCHES))
+    optimised = optimize(layer, without=left_out - {*SWITCHES, PACKED})
     # once here, so that a call has only its inputs to check
     contract = InputContract(checked, weights, sizes, defaults=DEFAULTS)
     code = lowered(optimised.layer, left_out & set(SWITCHES), optimised.pulled)
@@ -150,7 +151,7 @@ def _prepared(
 
     plain = arguments(_as_they_are)
     count = default_threads() if threads is None else _whole(threads)
-    ways = ways_of(plain, plain if "packed_weights" in left_out or library() is None else arguments(_with_packed))
+    ways = ways_of(plain, plain if PACKED in left_out else arguments(_with_packed))
     return Prepared(optimised, code, ways, count, contract)
 
 

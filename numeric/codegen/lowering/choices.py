@@ -13,7 +13,6 @@ __all__ = ["SWITCHES", "Choice"]
 SWITCHES = (
     "hidden_keys",
     "key_tiles",
-    "packed_weights",
 )  # these can be switched off; rows are always in tiles, with all rows in one tile where they are few
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from derivations.attention import multi_head_attention
 from derivations.feed_forward.feed_forward import feed_forward
-from numeric.optimize import prepare as module
 from numeric.optimize.prepare import prepare
 from numeric.optimize.ways import Way, Ways
 from numeric.runtime import packed_weights
@@ -20,8 +19,7 @@ from tests.numeric.runtime.test_packed_weights import Spoken
 def spoken(monkeypatch: pytest.MonkeyPatch) -> Spoken:
     """A library that packs, written in NumPy."""
     made = Spoken()
-    for each in (packed_weights, module):
-        monkeypatch.setattr(each, "library", lambda: made.library)
+    monkeypatch.setattr(packed_weights, "library", lambda: made.library)
     return made
 
 
