@@ -32,10 +32,12 @@ def site_command(folder: str, docs: str | None, tests: str | None, katex: str, p
     derivations site pages
     python -m http.server --directory pages
     """
+    from derivations.language.printing.export import check_writable, write_files
     from derivations.site.katex import katex_in
     from derivations.site.pyodide import pyodide_in
 
     setter, out = katex_in(folder_called(katex)), folder_called(folder)  # refused before everything is proved
+    check_writable(out)
     python = None if pyodide is None else pyodide_in(setter.node, folder_called(pyodide))
     announce("derivations.catalogue")
     # Pyodide writes its archive in one process, and another counts the models, while this one proves and prints
@@ -45,7 +47,6 @@ def site_command(folder: str, docs: str | None, tests: str | None, katex: str, p
         stored, source_of_evidence = judged_rows(prove=False)
         from derivations.architectures.models import model_names
         from derivations.catalogue import layers
-        from derivations.language.printing.export import write_files
         from derivations.language.results.derivation import RESULTS
         from derivations.site.attempts import read_attempts
         from derivations.site.build import Contents, built, read_results

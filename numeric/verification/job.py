@@ -15,7 +15,6 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
@@ -25,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from derivations.catalogue import layers, names, results, verify
 from derivations.language.counting.costs import count_flops
-from derivations.language.printing.export import pages_of, write_pages
+from derivations.language.printing.export import check_writable, pages_of, write_pages
 from derivations.language.printing.notation_file import notation_called
 from derivations.processes import workers
 from numeric.models.transformer import Transformer
@@ -151,22 +150,7 @@ def prove(name: str) -> Proof:
     return Proof(name, found.level, reasons, seconds, outcome, found.title, found.letters)
 
 
-# Checks before the work, and the display of its progress
-
-
-def check_writable(out: Path) -> None:
-    """Refuse a folder in which no file can be written; leave the file system unchanged.
-
-    Raises       OSError where `out` is not a folder, or a file cannot be made in it or in its nearest existing parent
-    """
-    if out.exists() and not out.is_dir():
-        raise NotADirectoryError(f"{out} is a file, not a folder: choose another folder with --out")
-    nearest = out if out.is_dir() else next(parent for parent in out.absolute().parents if parent.exists())
-    try:
-        TemporaryDirectory(prefix=".derivations-", dir=nearest).cleanup()
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise OSError(f"nothing can be written to {out} ({reason}): choose another folder with --out") from error
+# The display of its progress
 
 
 @contextmanager

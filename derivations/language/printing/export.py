@@ -24,7 +24,7 @@ from derivations.language.printing.views import markdown
 from derivations.language.printing.words import language, word
 from derivations.language.results.derivation import Derivation
 
-__all__ = ["Layout", "Pages", "export", "pages_of", "write_files", "write_pages"]
+__all__ = ["Layout", "Pages", "check_writable", "export", "pages_of", "write_files", "write_pages"]
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,7 @@ def export(
     Raises       OSError where the folder cannot be written; no file is then left half-written; ValueError where the
                  width is not a length such as 12cm
     """
+    check_writable(folder)
     return write_pages(folder, pages_of(results, layers, notation, math, lang, layout))
 
 
@@ -152,6 +153,21 @@ def _sections(texts: Mapping[str, str], lang: str) -> list[str]:
         title = f"## {section_title(topic, lang)}"
         parts.append("\n".join(["", title, "", *(texts[name] for name in names)]))
     return parts
+
+
+def check_writable(out: Path) -> None:
+    """Refuse a folder in which no file can be written, before long work; leave the file system unchanged.
+
+    Raises       OSError where `out` is not a folder, or a file cannot be made in it or in its nearest existing parent
+    """
+    if out.exists() and not out.is_dir():
+        raise NotADirectoryError(f"{out} is a file, not a folder: choose another folder")
+    nearest = out if out.is_dir() else next(parent for parent in out.absolute().parents if parent.exists())
+    try:
+        tempfile.TemporaryDirectory(prefix=".derivations-", dir=nearest).cleanup()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise OSError(f"nothing can be written to {out} ({reason}): choose another folder") from error
 
 
 def write_files(folder: Path, files: Mapping[str, str | bytes]) -> list[Path]:

@@ -58,6 +58,17 @@ def quick(monkeypatch):
 
 
 @pytest.fixture
+def of_stages(quick, monkeypatch):
+    """Let the job compare in the stages that a test is about, and in no other."""
+    stages = job._stages
+
+    def of(*wanted):
+        monkeypatch.setattr(job, "_stages", lambda seed: {kind: stages(seed)[kind] for kind in wanted})
+
+    return of
+
+
+@pytest.fixture
 def book(tmp_path):
     file = tmp_path / "book.txt"
     file.write_text("注意力 is all you need. " * 40, encoding="utf-8")
@@ -90,16 +101,12 @@ def test_the_job_proves_writes_runs_and_compares(quick, book, tmp_path):
         "All well: 3 results proved, 7 layers agree",
     ):
         assert expected in printed
+    model = job.Transformer(**SMALL)
+    assert re.search(rf"parameters +│ {model.parameters():,} ", printed)
+    assert f"Counted: parameters {model.parameters():,};" in printed
     written = files(tmp_path / "out")
     assert {"latex/softmax.jacobian.tex", "markdown/softmax.jacobian.md", "derivations.tex"} <= written.keys()
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
-
-
-def test_the_parameters_of_the_model_are_told(quick, book, tmp_path):
-    model = job.Transformer(**SMALL)
-    _, printed = done(book, tmp_path / "out", verbose=True)
-    assert re.search(rf"parameters +│ {model.parameters():,} ", printed)
-    assert f"Counted: parameters {model.parameters():,};" in printed
 
 
 def test_the_report_is_short_and_says_what_was_done(quick, book, tmp_path):
@@ -127,7 +134,8 @@ def test_files_are_the_same_from_run_to_run_whatever_was_there(quick, book, tmp_
     assert again == files(tmp_path / "two" / "below")
 
 
-def test_progress_is_shown_on_standard_error_alone(quick, book, tmp_path, capsys, monkeypatch):
+def test_progress_is_shown_on_standard_error_alone(of_stages, book, tmp_path, capsys, monkeypatch):
+    of_stages("wrong formulas, refused by samples")
     monkeypatch.setenv("FORCE_COLOR", "1")
     main_job(book, tmp_path / "out", console=Console(file=io.StringIO()))
     shown = capsys.readouterr()
@@ -135,7 +143,8 @@ def test_progress_is_shown_on_standard_error_alone(quick, book, tmp_path, capsys
     assert "proving and comparing" in shown.err
 
 
-def test_progress_is_shown_on_a_terminal_alone(quick, book, tmp_path, capsys):
+def test_progress_is_shown_on_a_terminal_alone(of_stages, book, tmp_path, capsys):
+    of_stages("wrong formulas, refused by samples")
     main_job(book, tmp_path / "out", console=Console(file=io.StringIO()))
     assert capsys.readouterr() == ("", "")
 
@@ -144,7 +153,9 @@ def test_progress_is_shown_on_a_terminal_alone(quick, book, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("level", few(["refuted", "unknown", "tested", "proved for sizes up to N"], fast=1))
-def test_a_result_that_is_not_proved_fails_the_job_and_is_not_written(quick, book, tmp_path, monkeypatch, level):
+def test_a_result_that_is_not_proved_fails_the_job_and_is_not_written(of_stages, book, tmp_path, monkeypatch, level):
+    of_stages("wrong formulas, refused by samples")
+
     def proof(name):
         return Proof(name, level, ("step 2 is wrong",), 0.1) if name == IDS[1] else Proof(name, "definition", (), 0.1)
 
@@ -157,7 +168,8 @@ def test_a_result_that_is_not_proved_fails_the_job_and_is_not_written(quick, boo
     assert f"latex/{IDS[0]}.tex" in files(tmp_path / "out")
 
 
-def test_a_layer_that_disagrees_fails_the_job(quick, book, tmp_path, monkeypatch):
+def test_a_layer_that_disagrees_fails_the_job(of_stages, book, tmp_path, monkeypatch):
+    of_stages("layers, against loops in 50 digits")
     wrong = Agreement("linear", (("n", 2),), "float32", 1e6, 10.0)
     monkeypatch.setattr(job.agreement, "against_reference", lambda *given: iter([wrong]))
     passed, printed = done(book, tmp_path / "out")
@@ -166,7 +178,8 @@ def test_a_layer_that_disagrees_fails_the_job(quick, book, tmp_path, monkeypatch
     assert "layers, against loops in 50 digits: 1 of 1 DISAGREE, worst 1,000,000 of 10 ULP" in printed
 
 
-def test_a_property_that_fails_fails_the_job(quick, book, tmp_path, monkeypatch):
+def test_a_property_that_fails_fails_the_job(of_stages, book, tmp_path, monkeypatch):
+    of_stages("wrong formulas, refused by samples")
     monkeypatch.setattr(job.agreement, "rejections", lambda: iter([Check("variance d_k/2 is refused", 2.0, 1.0)]))
     passed, printed = done(book, tmp_path / "out")
     assert not passed
@@ -257,7 +270,7 @@ def test_a_file_that_cannot_be_read_is_refused(idle, tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_is_refused(idle, book):
-    with pytest.raises(OSError, match="is a file, not a folder: choose another folder with --out"):
+    with pytest.raises(OSError, match="is a file, not a folder: choose another folder"):
         done(book, book)
     with pytest.raises(OSError, match=r"nothing can be written to .* \(not a directory\): choose another folder"):
         done(book, book / "below" / "out")
@@ -269,7 +282,9 @@ def test_a_negative_seed_is_refused(idle, book, tmp_path):
         done(book, tmp_path / "out", seed=-1)
 
 
-def test_work_that_is_interrupted_leaves_nothing_behind(quick, book, tmp_path, monkeypatch):
+def test_work_that_is_interrupted_leaves_nothing_behind(of_stages, book, tmp_path, monkeypatch):
+    of_stages("wrong formulas, refused by samples")
+
     def interrupted(*given):
         raise KeyboardInterrupt
 
