@@ -4,7 +4,7 @@ A test is slow, and marked so, where it is one of these; each of them is shown i
     it breaks what is right in many ways (mutants, near misses), or draws its inputs (fuzzing, random expressions);
     it goes through the whole catalogue by a second way: the cross-check, gradients of gradients, executed and
         allocated counts, round trips, source that is compiled for each result, other sizes, batches and seeds;
-    it judges a corpus of documents, or fills limits on purpose to see that work ends;
+    it judges a corpus, as most tests of documents do, or fills limits on purpose to see that work ends;
     it takes more than a second of processor time, or needs a package of the extra `dev`.
 What stays fast is what convinces a stranger: every result is proved, each refusal, layers against loops and closed
 forms, the command line, the docs, the packaging. `tests/test_tiers.py` checks that no test is left out of all tiers.

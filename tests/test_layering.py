@@ -8,9 +8,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import starmap
 from pathlib import Path
 
 import pytest
+
+from tests.tiers import few
 
 LAMBDIFY_HOME = Path("numeric/codegen/functions.py")
 HEAVY = {"numeric", "numpy", "scipy", "torch", "jax"}
@@ -125,34 +128,37 @@ def test_the_contracts_are_kept(repository: Path):
     assert run.returncode == 0, run.stdout + run.stderr
 
 
-@pytest.mark.parametrize(
-    ("additions", "broken"),
-    [
-        ({"derivations/symbols.py": "import derivations.language"}, "The symbolic side has one direction"),
-        ({"derivations/language/__init__.py": "import derivations.softmax"}, "The symbolic side has one direction"),
-        ({"derivations/unplaced.py": ""}, "The symbolic side has one direction"),
-        (
-            {
-                "derivations/language/first.py": "import derivations.language.second",
-                "derivations/language/second.py": "import derivations.language.first",
-            },
-            "No circle of modules",
-        ),
-        ({"derivations/symbols.py": "import numpy"}, "The symbolic side knows no arrays"),
-        ({"derivations/language/__init__.py": "import numeric"}, "The symbolic side knows no arrays"),
-        ({"numeric/codegen/compile.py": "import numeric.verification.reference"}, "The numeric side has one direction"),
-        ({"numeric/unplaced.py": ""}, "The numeric side has one direction"),
-        ({"numeric/models/weights.py": "import derivations.cli"}, "The numeric side stands under the roof"),
-        (
-            {"numeric/verification/reference/__init__.py": "import derivations.symbols"},
-            "The reference shares no code with what it checks",
-        ),
-        (
-            {"numeric/verification/reference/__init__.py": "import sympy"},
-            "The reference shares no code with what it checks",
-        ),
-    ],
-)
+WRONG_ARROWS: list[tuple[dict[str, str], str]] = [
+    ({"derivations/symbols.py": "import derivations.language"}, "The symbolic side has one direction"),
+    ({"derivations/language/__init__.py": "import derivations.softmax"}, "The symbolic side has one direction"),
+    ({"derivations/unplaced.py": ""}, "The symbolic side has one direction"),
+    (
+        {
+            "derivations/language/first.py": "import derivations.language.second",
+            "derivations/language/second.py": "import derivations.language.first",
+        },
+        "No circle of modules",
+    ),
+    ({"derivations/symbols.py": "import numpy"}, "The symbolic side knows no arrays"),
+    ({"derivations/language/__init__.py": "import numeric"}, "The symbolic side knows no arrays"),
+    (
+        {"numeric/codegen/compile.py": "import numeric.verification.reference"},
+        "The numeric side has one direction",
+    ),
+    ({"numeric/unplaced.py": ""}, "The numeric side has one direction"),
+    ({"numeric/models/weights.py": "import derivations.cli"}, "The numeric side stands under the roof"),
+    (
+        {"numeric/verification/reference/__init__.py": "import derivations.symbols"},
+        "The reference shares no code with what it checks",
+    ),
+    (
+        {"numeric/verification/reference/__init__.py": "import sympy"},
+        "The reference shares no code with what it checks",
+    ),
+]
+
+
+@pytest.mark.parametrize(("additions", "broken"), few(starmap(pytest.param, WRONG_ARROWS), fast=2))
 def test_a_wrong_arrow_breaks_the_contract(repository: Path, tmp_path: Path, additions: dict[str, str], broken: str):
     for package in ("derivations", "numeric"):
         shutil.copytree(repository / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))

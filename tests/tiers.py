@@ -4,6 +4,7 @@ A run of one tier collects only the files that have tests of it: to import all t
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from itertools import chain, combinations
@@ -18,6 +19,9 @@ __all__ = ["COMBINATIONS", "MARKS", "few", "has_tests_for", "marks_given_in"]  #
 
 MARKS = ("slow", "peers", "latex", "browser")
 COMBINATIONS = [set(each) for each in chain.from_iterable(combinations(MARKS, size) for size in range(len(MARKS) + 1))]
+
+CORPORA = [Path(__file__).parent / "documents"]  # rooms whose tests judge statements, some of them hundreds each
+OF_EACH = 3  # statements of each such test that are judged in the fast tier
 
 _GIVEN = {mark: rf'\bmark\.{mark}\b|add_marker\("{mark}"\)' for mark in MARKS}
 _GIVEN["slow"] += r"|\b(few|broken_steps)\("  # functions that mark some of their cases
@@ -38,7 +42,12 @@ def _slow(case: Any) -> Any:
 def marks_given_in(file: Path) -> frozenset[str]:
     """Return the marks of tiers that are written in a file, or in the conftest.py beside it."""
     texts = [path.read_text(encoding="utf-8") for path in (file, file.with_name("conftest.py")) if path.exists()]
-    return frozenset(mark for mark in MARKS if any(re.search(_GIVEN[mark], text) for text in texts))
+    given = frozenset(mark for mark in MARKS if any(re.search(_GIVEN[mark], text) for text in texts))
+    return given | {"slow"} if _of_a_corpus(file) else given
+
+
+def _of_a_corpus(file: Path) -> bool:
+    return any(folder in file.parents for folder in CORPORA)
 
 
 def has_tests_for(expression: str, given: frozenset[str]) -> bool:
@@ -65,8 +74,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse a mark that is not written where it is looked for: a run of its tier would leave the test out."""
+    """Mark all but a few cases of a corpus slow; refuse a mark that is not written where it is looked for.
+
+    A run of its tier would leave the test out.
+    """
+    cases = Counter[str]()
     for item in items:
+        test, _, case = item.nodeid.partition("[")
+        cases[test] += 1
+        if case and cases[test] > OF_EACH and _of_a_corpus(item.path):
+            item.add_marker(pytest.mark.slow)
         unseen = {mark.name for mark in item.iter_markers()}.intersection(MARKS) - marks_given_in(item.path)
         if unseen:
             raise pytest.UsageError(f"write pytest.mark.{min(unseen)} into {item.path}, or into its conftest.py")

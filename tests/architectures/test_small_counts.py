@@ -9,6 +9,7 @@ import pytest
 from derivations.architectures.components import parameters_by_component
 from derivations.architectures.composition import build
 from derivations.architectures.hugging_face import model_of
+from tests.tiers import few
 
 SMALL: list[dict[str, Any]] = json.loads(Path(__file__).with_name("small_counts.json").read_text(encoding="utf-8"))[
     "models"
@@ -21,7 +22,9 @@ def components(config: dict[str, Any], name: str) -> dict[str, int]:
     return {part: int(count.subs(model.values)) for part, count in counts.items()}
 
 
-@pytest.mark.parametrize("record", SMALL, ids=[f"{number}-{each['name']}" for number, each in enumerate(SMALL)])
+@pytest.mark.parametrize(
+    "record", few(SMALL, fast=30), ids=[f"{number}-{each['name']}" for number, each in enumerate(SMALL)]
+)
 def test_every_component_has_as_many_parameters_as_the_library_counted(record: dict[str, Any]) -> None:
     assert components(record["config"], record["name"]) == record["components"]
 

@@ -12,6 +12,7 @@ from numeric.runtime.checks import InputError
 from numeric.verification.conformance.cases import EXTREMES, Scope, cases
 from numeric.verification.conformance.drawing import Plan, draw, leaves
 from numeric.verification.conformance.sizes import draw_sizes
+from tests.tiers import few
 
 
 @pytest.mark.parametrize("name", LAYERS)
@@ -24,7 +25,7 @@ def test_sizes_are_distinct_primes_and_axes_whole(name, seed):
     assert sizes == draw_sizes(layer(name), {}, seed)
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("name", few(LAYERS, fast=10))
 def test_every_layer_has_a_value_in_every_case(name):
     for case in drawn(name):
         assert np.isfinite(case.expected).all()

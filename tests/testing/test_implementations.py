@@ -8,6 +8,7 @@ from tests.testing.implementations.right_arrays import RIGHT_ARRAYS
 from tests.testing.implementations.wrong_numbers import WRONG_NUMBERS
 from tests.testing.implementations.wrong_sizes import WRONG_SIZES
 from tests.testing.implementations.wrong_state import WRONG_STATE
+from tests.tiers import few
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -16,12 +17,14 @@ ACCEPTED = {"ties_go_to_the_last"}  # libraries break ties of experts as they li
 RIGHT = [*RIGHT_ARRAYS.members, *RIGHT_REARRANGED.members]
 
 
-@pytest.mark.parametrize("each", RIGHT, ids=lambda each: each.name)
+@pytest.mark.parametrize("each", few(RIGHT, fast=12), ids=lambda each: each.name)
 def test_a_right_function_passes(each):
     assert_implements(each.make(), each.layer, **each.options)
 
 
-@pytest.mark.parametrize("each", [each for each in WRONG if each.name not in ACCEPTED], ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "each", few([each for each in WRONG if each.name not in ACCEPTED], fast=40), ids=lambda each: each.name
+)
 def test_a_wrong_function_is_refused(each):
     with pytest.raises(AssertionError, match="the function is not"):
         assert_implements(each.make(), each.layer, **each.options)

@@ -49,11 +49,11 @@ def test_every_result_is_proved(name: str) -> None:
 
 
 WRONG = [
+    ("the scale dropped", cross_attention_weights, 0, 0, row_softmax(Q @ K.T)),
+    ("a wrong shape of the weights", cross_attention_weights, 0, 0, row_softmax(K @ Q.T)),
     ("memory for queries", sub_layers, 1, 0, second_norm(Y + cross_attention(Y, Y, Y))),
     ("no residual in the second sub-layer", sub_layers, 1, 0, second_norm(cross_attention(Y, memory, memory))),
     ("the network left out", sub_layers, 2, 0, third_norm(Z)),
-    ("the scale dropped", cross_attention_weights, 0, 0, row_softmax(Q @ K.T)),
-    ("a wrong shape of the weights", cross_attention_weights, 0, 0, row_softmax(K @ Q.T)),
     ("the weights sum to the number of keys", cross_attention_weights, 1, 0, m),
     ("values left out", memory_shapes, 0, 0, Tabulated(Lambda((i, k), Sum(weights[i, j], (j, 0, m - 1))), n, d_v)),
     (

@@ -53,6 +53,7 @@ from derivations.language.judge.stated import as_stated
 from derivations.language.layers.layer import Equations
 from derivations.language.results.derivation import RESULTS, Assumption, claim, derivation, step
 from derivations.symbols import d, d_k, d_model, d_v, h, i, j, k, l, m, n, scalar
+from tests.tiers import few
 
 E, Var, delta = Expectation, Variance, KroneckerDelta
 a, b, c, s = (scalar(name) for name in "abcs")
@@ -182,7 +183,7 @@ SOMETIMES: dict[str, list[Assumption]] = {
 }
 
 
-@pytest.mark.parametrize("name", NEVER)
+@pytest.mark.parametrize("name", few(NEVER, fast=12))
 def test_nothing_is_proved_where_no_values_satisfy_the_assumptions(name: str) -> None:
     assert level(*NEVER[name]) == "unknown"
 

@@ -30,6 +30,7 @@ from numeric.verification.agreement.cases import case, subjects
 from numeric.verification.conformance.drawing import leaves, mapped
 from tests.numeric.routes import ROUTES, function_of
 from tests.numeric.runtime.bad_input import ACCEPTED, REFUSED, SIZES, arguments
+from tests.tiers import few
 
 ATTENTION = multi_head_attention(masked=True)
 routes = pytest.mark.parametrize("route", ROUTES)
@@ -278,7 +279,7 @@ def outputs(found):
 
 
 @routes
-@pytest.mark.parametrize("name", subjects())
+@pytest.mark.parametrize("name", few(subjects(), fast=12))
 def test_no_layer_changes_or_returns_what_it_is_given(route, name):
     """All arguments are read-only; the output must not be a view of one, nor read-only itself."""
     example = case(name, CASE_SIZES[0], np.float32)

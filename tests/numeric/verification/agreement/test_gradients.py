@@ -27,6 +27,7 @@ from numeric.verification.agreement.gradients import (
     results,
     run,
 )
+from tests.tiers import few
 
 FLOAT32, FLOAT64 = DTYPES
 t = scalar("t")
@@ -39,7 +40,7 @@ TWICE = [  # those without parts that have weights; a table, and matrices by num
 BATCHES = [(), (2, 3)]  # one batch axis has every case
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("dtype", few(DTYPES, fast=1), ids=str)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_gradient_agrees_with_the_differences_of_its_layer(name, dtype):
     check = gradient_check(case(name, SIZES[0], dtype))
@@ -340,7 +341,7 @@ def test_gradients_are_nested_as_the_weights_are():
     assert {path: dx.shape for path, dx in leaves(found)} == paths
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", few(NAMES, fast=10))
 def test_initialise_makes_the_same_weights_for_a_gradient(name):
     layer = subjects()[name][0]
     sizes = cases.at_sizes(layer, SIZES[0])
