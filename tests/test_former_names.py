@@ -67,6 +67,7 @@ def test_an_unknown_name_is_still_unknown() -> None:
         from derivations.language.judge.goal import Cases  # noqa: F401
 
 
+@pytest.mark.slow
 def test_the_line_that_imports_is_blamed(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("import sys\n\nfrom derivations.language.judge.goal import Case\n")

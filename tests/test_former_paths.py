@@ -92,6 +92,7 @@ def test_what_a_moved_module_misses_is_not_hidden():
     assert "ModuleNotFoundError: import of click halted" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_command_by_its_former_path_runs():
     done = run("", "-m", "numeric.train", "--help")
     assert done.returncode == 0 and done.stdout.startswith("Usage: ")
@@ -103,6 +104,7 @@ def test_the_package_imports_the_tables_and_no_more():
     assert done.stdout.split() == ["derivations", "derivations.former_names", "derivations.former_paths"]
 
 
+@pytest.mark.slow
 def test_a_finder_that_asks_all_others_ends():
     """Instruments of coverage wrap the search for a module in the same way."""
     done = run(

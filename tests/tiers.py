@@ -21,7 +21,7 @@ MARKS = ("slow", "peers", "latex", "browser")
 COMBINATIONS = [set(each) for each in chain.from_iterable(combinations(MARKS, size) for size in range(len(MARKS) + 1))]
 
 CORPORA = [Path(__file__).parent / "documents"]  # rooms whose tests judge statements, some of them hundreds each
-OF_EACH = 3  # statements of each such test that are judged in the fast tier
+OF_EACH = 2  # statements of each such test that are judged in the fast tier
 
 _GIVEN = {mark: rf'\bmark\.{mark}\b|add_marker\("{mark}"\)' for mark in MARKS}
 _GIVEN["slow"] += r"|\b(few|broken_steps)\("  # functions that mark some of their cases

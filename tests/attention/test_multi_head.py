@@ -92,10 +92,10 @@ def mixed(rows: Any) -> Any:
 
 BOTH = X_K @ W_K[i] + b_K[i], X_V @ W_V[i] + b_V[i]
 WRONG = [
-    ("the weights of one block for all", fused_projection, 0, 0, array("X", n, d_model) @ WIDE_3[0]),
     ("the projection of another head", fused_projection, 2, 0, array("X", n, d_model) @ W_K[0]),
     ("a head that reads its own row alone", reads_all_of_d_model, 0, 0, 0),
     ("the weights of another column", reads_all_of_d_model, 0, 0, W_Q[i, 0, j]),
+    ("the weights of one block for all", fused_projection, 0, 0, array("X", n, d_model) @ WIDE_3[0]),
     ("a block that reads all of X", reads_all_of_d_model, 1, 0, CUT @ array("W", Blocks(h, size("q")), d_k)),
     ("the circuits of the wrong heads", sum_of_circuits, 0, 0, SumOver(head[i] @ OF_ANOTHER_HEAD, i, h)),
     ("one head for all in the sum", sum_of_circuits, 0, 0, SumOver(head[0] @ OF_HEAD, i, h)),

@@ -20,6 +20,7 @@ from derivations.language.printing.export import Layout, pages_of, write_files
 from derivations.language.printing.fragments import fragment
 from derivations.language.printing.notation import NOTATIONS
 from derivations.language.printing.statement import statement
+from tests.tiers import few
 
 LEVELS = {"definition", "proved", "proved for sizes up to N", "tested", "refuted", "unknown"}
 FEW = ("softmax.jacobian", "attention.scores", "feed_forward.parameters")
@@ -249,6 +250,7 @@ def test_some_results_are_verified():
     assert f"{len(FEW)} verified" in table and all(name in table for name in FEW)
 
 
+@pytest.mark.slow
 def test_verification_in_two_processes_says_the_same():
     ran = process("verify", *FEW, "--json", "--jobs", "2")
     assert ran.returncode == 0, ran.stderr
@@ -501,7 +503,7 @@ def test_bad_input_is_answered_by_one_sentence(
     is_answered(tmp_path, here, arguments, advice)
 
 
-@pytest.mark.parametrize("what", ["unknown result", "binary text", "main job onto a file"])
+@pytest.mark.parametrize("what", few(["unknown result", "binary text", "main job onto a file"], fast=1))
 def test_a_process_answers_bad_input_alike(tmp_path: Path, what: str):
     def by_itself(arguments: list[str]) -> tuple[int, str, str]:
         ran = process(*arguments, folder=tmp_path)
@@ -510,6 +512,7 @@ def test_a_process_answers_bad_input_alike(tmp_path: Path, what: str):
     is_answered(tmp_path, by_itself, *BAD[what])
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_gets_no_message():
     """`derivations list | head`: the pipe is closed while the command still prints."""
     program = "import sys, derivations.cli as c; sys.argv = ['derivations', 'show', 'encoder', '--json']; c.main()"

@@ -368,6 +368,7 @@ def test_the_summary_of_a_model() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_summary_of_what_reads_no_text_or_caches_nothing() -> None:
     assert len(summary(count(named_model("whisper-small")))) == 4
     assert len(summary(count(named_model("bert-base")))) == 4

@@ -27,6 +27,7 @@ def test_widths_are_renamed_as_a_whole() -> None:
     assert "# Heads" in renamed
 
 
+@pytest.mark.slow
 def test_every_version_has_a_line_for_each_of_its_lines() -> None:
     for version in versions(TEXT, SEED):
         if version.form != "notebook":

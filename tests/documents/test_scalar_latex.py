@@ -389,6 +389,7 @@ def test_a_short_formula_cannot_ask_for_a_huge_number(latex: str) -> None:
         read(latex, SYMBOLS)
 
 
+@pytest.mark.slow
 def test_random_lexemes_are_read_or_refused_and_never_crash() -> None:
     """No other exception than LatexError, and both outcomes do occur."""
     lexemes = [

@@ -11,6 +11,7 @@ from derivations.site.katex import Katex
 from derivations.site.pyodide import archive, pyodide_in
 
 
+@pytest.mark.slow
 def test_the_archive_holds_the_package_and_what_it_imports_without_tests():
     packed = archive()
     names = ZipFile(BytesIO(packed)).namelist()

@@ -86,6 +86,7 @@ def test_arrays_of_the_language_are_compared():
     assert "Q @ K.T = 2 * (Q @ K.T) does not hold: at d_k = " in refused(Q @ K.T, 2 * (Q @ K.T), level="refuted")
 
 
+@pytest.mark.slow
 def test_the_definitions_of_a_result_or_layer_may_be_used():
     y, x, i, k = IndexedBase("y"), IndexedBase("x"), index("i"), index("k")
     slope, right = Derivative(y[i], x[k]), y[i] * (KroneckerDelta(i, k) - y[k])

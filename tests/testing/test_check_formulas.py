@@ -46,6 +46,7 @@ def test_every_formula_is_an_item(tmp_path: Path, repository: Path):
     assert "pytest_plugin.py" not in run.stdout
 
 
+@pytest.mark.slow
 def test_nothing_is_collected_unless_it_is_asked_for(tmp_path: Path, repository: Path):
     run = run_pytest(folder_of(tmp_path), repository, "docs")
     assert run.returncode == 5, run.stdout + run.stderr

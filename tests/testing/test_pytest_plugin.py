@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HEAVY = ("sympy", "numpy", "numeric", "derivations.catalogue")
 
 
@@ -18,6 +20,7 @@ def run_pytest(folder: Path, repository: Path, *options: str) -> subprocess.Comp
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=False)
 
 
+@pytest.mark.slow
 def test_the_fixture_gives_results_by_their_id(tmp_path: Path, repository: Path):
     (tmp_path / "test_mine.py").write_text(
         "import pytest\n"
@@ -33,6 +36,7 @@ def test_the_fixture_gives_results_by_their_id(tmp_path: Path, repository: Path)
     assert "2 passed" in run.stdout
 
 
+@pytest.mark.slow
 def test_nothing_heavy_is_imported_before_the_fixture_is_used(tmp_path: Path, repository: Path):
     (tmp_path / "test_mine.py").write_text(
         "import sys\n"
@@ -54,6 +58,7 @@ def test_the_fixture_is_listed_with_its_words(tmp_path: Path, repository: Path):
     assert "Return the function that gives a result by its id" in run.stdout
 
 
+@pytest.mark.slow
 def test_a_failure_is_shown_without_the_frames_of_this_package(tmp_path: Path, repository: Path):
     (tmp_path / "test_mine.py").write_text(
         "from sympy import Symbol\n"

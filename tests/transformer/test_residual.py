@@ -91,6 +91,7 @@ def test_a_broken_step_is_refused(result: Callable[[], Derivation], claim: int, 
     assert is_refused(with_step(result(), claim, step, wrong))
 
 
+@pytest.mark.slow
 def test_the_first_row_is_not_every_row() -> None:
     """Row i of the output is not made of row 0 of the input."""
     first = Tabulated(Lambda((j, k), X[0, k]), 1, d_model)

@@ -16,6 +16,7 @@ def _wrong(text: str) -> list[tuple[str, str]]:
     return [(text, finding.check) for text, finding in findings if finding.verdict == "wrong"]
 
 
+@pytest.mark.slow
 def test_one_gate_with_another_sign_is_wrong() -> None:
     (found,) = _wrong(GATES % "-")
     assert found[0].startswith("f_t")

@@ -78,6 +78,7 @@ def test_characters_stand_where_their_passage_says(form: str, document: str, end
     assert_places(read_text(text, form), {None: text})
 
 
+@pytest.mark.slow
 @given(
     cells=st.lists(st.tuples(DOCUMENTS, st.sampled_from(["markdown", "code", "raw"])), max_size=4), split=st.booleans()
 )

@@ -150,6 +150,7 @@ def test_a_notebook_of_a_jupyter_book(recipes: dict[str, str], path: None, tmp_p
     assert FORMULA in formulas(tmp_path / "notes" / "_build" / "html" / "chapter.html", "math")
 
 
+@pytest.mark.slow
 def test_quarto(recipes: dict[str, str], path: None, tmp_path: Path):
     run(recipes["Quarto"], tmp_path / "notes")
     assert "eq-softmax-jacobian" in (tmp_path / "notes" / "notes.html").read_text(encoding="utf-8")

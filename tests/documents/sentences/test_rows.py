@@ -161,6 +161,7 @@ def test_words_inside_of_a_formula_are_read():
     assert verdicts(english.replace("q_i", "q_s").replace("k_j", "k_i").replace("q_s", "q_j"))[1] == "wrong"
 
 
+@pytest.mark.slow
 def test_a_row_is_a_weighted_sum_of_rows():
     """Row i of W V: weights of row i, each with the row that it weighs."""
     text = "Row 1 of $O$ = ($W_{1,1}$ · row 1 of $V$) + ($W_{1,2}$ · row 2 of $V$) + ($W_{1,3}$ · row 3 of $V$)"

@@ -92,6 +92,7 @@ def test_every_convention_says_what_it_is():
     )
 
 
+@pytest.mark.slow
 def test_a_count_carries_its_convention():
     layer = language_model(CausalMask(n))
     for convention in CHOICES:

@@ -152,6 +152,7 @@ def changed(stated, equation):
     return list(claims(replace(decoding, links=(replace(link, changes=(wrong,)),))))
 
 
+@pytest.mark.slow
 def test_a_wrong_rewriting_is_not_proved():
     decoding = next_positions(attention(CausalMask(n)))
     t = decoding.all

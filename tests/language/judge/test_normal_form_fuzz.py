@@ -121,6 +121,7 @@ def meet(left: Expr, right: Expr, seed: int) -> int:
     return compared
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", few(range(20), fast=1))
 def test_the_normal_form_agrees_with_brute_force(block):
     """250 expressions in each of 20 blocks; nearly all of them must be decided and compared."""

@@ -85,7 +85,7 @@ def recomputed(layer: Any, weights: Any, sizes: dict[str, int], *arrays: Any) ->
 # --- every family ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", few(EACH))
+@pytest.mark.parametrize("name", few(EACH, fast=1))
 def test_every_step_is_what_computing_everything_again_gives(name: str) -> None:
     layer, weights, sizes = scored(name)
     source, text = given(layer, (2,), 9)
@@ -225,7 +225,7 @@ def test_as_many_tokens_as_there_are_positions() -> None:
             model.generate([1, 2, 3], 16, end=(), cached=cached)
 
 
-@pytest.mark.parametrize("options", [{}, {"biases": True, "final_norm": True, "activation": "gelu"}])
+@pytest.mark.parametrize("options", few([{}, {"biases": True, "final_norm": True, "activation": "gelu"}], fast=1))
 def test_the_transformer_generates_what_greedy_returns(options: dict[str, Any]) -> None:
     sizes = {"d_model": 12, "h": 3, "d_ff": 7, "N": 2, "vocab": VOCAB, "dtype": np.float64, **options}
     weights = randomised(Transformer(**sizes).weights, np.random.default_rng(5))

@@ -245,6 +245,7 @@ def test_gradients_are_of_the_number_type_of_the_weights(tokens):
     assert {array.dtype for _, array in leaves(gradient)} == {np.dtype(np.float32)}
 
 
+@pytest.mark.slow
 def test_greedy_decoding_is_one_token_after_the_other(tokens):
     """By hand, for one string at a time, from the probabilities; an end token stays one."""
     model, source, start = Transformer(**SMALL, vocab=11, dtype=np.float64, seed=6), tokens[0][:, 1:], 3
@@ -315,6 +316,7 @@ def negated(nested):
     return [negated(value) for value in nested] if isinstance(nested, list) else -nested
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_training():
     one, same, other = trained(2), trained(2), trained(3)
     assert one.losses == same.losses

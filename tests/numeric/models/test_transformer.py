@@ -69,6 +69,7 @@ def test_single_precision_stays_single_and_agrees():
     assert largest_difference(model(SOURCE, TARGET), probabilities) < 1e-5
 
 
+@pytest.mark.slow
 def test_padding_agrees_with_the_reference():
     model = small()
     seen = np.array([True, True, False, True, False, True, False])

@@ -105,7 +105,7 @@ def test_models_of_all_families_agree_with_their_plain_code(name: str):
 
 
 @pytest.mark.parametrize("threads", few([1, 2, 3], fast=1))
-@pytest.mark.parametrize("rows", few([1, 2, 4, 256], fast=1))
+@pytest.mark.parametrize("rows", few([256, 4, 2, 1], fast=1))
 def test_tiles_of_any_size_give_the_same(rows: int, threads: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tiles, "ROWS", rows)
     monkeypatch.setattr(tiles, "FEW", rows)

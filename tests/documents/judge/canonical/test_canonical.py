@@ -130,6 +130,7 @@ def test_a_width_that_is_explained_must_stand_in_the_formula() -> None:
         assert said.finding.verdict == "conditional"
 
 
+@pytest.mark.slow
 def test_attention_may_lack_one_of_its_inputs() -> None:
     """K K^T is a slip in a document whose queries are Q, and unknown where no letter tells."""
     formula = r"$\text{Output} = \text{softmax}(\frac{KK^T}{\sqrt{d_k}}) V$"

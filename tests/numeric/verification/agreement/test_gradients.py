@@ -41,7 +41,7 @@ BATCHES = [(), (2, 3)]  # one batch axis has every case
 
 
 @pytest.mark.parametrize("dtype", few(DTYPES, fast=1), ids=str)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", few(NAMES, fast=30))
 def test_a_gradient_agrees_with_the_differences_of_its_layer(name, dtype):
     check = gradient_check(case(name, SIZES[0], dtype))
     assert check.passed, check
@@ -304,6 +304,7 @@ def test_weights_of_which_a_gradient_is_missing_are_refused():
     assert refused("encoder", lost).measured == np.inf
 
 
+@pytest.mark.slow
 def test_eleven_digits_are_seen():
     refused("layer_norm", lambda dx, _: {"X": dx["X"] * (1 + 1e-11)})
     refused("transformer_loss", lambda dx, _: {"E": dx["E"] * (1 + 1e-11)})

@@ -109,6 +109,7 @@ def test_the_job_proves_writes_runs_and_compares(quick, book, tmp_path):
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.slow
 def test_the_report_is_short_and_says_what_was_done(quick, book, tmp_path):
     _, printed = done(book, tmp_path / "out")
     assert len(printed.splitlines()) < 25 and "softmax.jacobian" not in printed
