@@ -48,7 +48,8 @@ def assert_proved(
         return verdict
     if or_tested and verdict.level != "refuted" and isinstance(aim, Layer):
         return by_tests(function, aim, verdict)
-    offer = "; assert_implements tests it" if verdict.level != "refuted" and isinstance(aim, Layer) else ""
+    testable = isinstance(aim, Layer) and verdict.level != "refuted" and not verdict.raised
+    offer = "; assert_implements tests it" if testable else ""
     raise AssertionError(f"{verdict}{offer}")
 
 

@@ -210,7 +210,11 @@ def _bound(function: Callable[..., Any], shapes: Sequence[Any], named_shapes: Ma
     for parameter in signature.parameters.values():  # what takes no name is given in order
         if parameter.kind is inspect.Parameter.POSITIONAL_ONLY and parameter.name in named_shapes:
             shapes = (*shapes, named_shapes.pop(parameter.name))
-    bound = signature.bind(*shapes, **named_shapes)
+    try:
+        bound = signature.bind(*shapes, **named_shapes)
+    except TypeError as error:
+        shapes_by_name = ", ".join(f"{name}=(n, d)" for name in signature.parameters)
+        raise TypeError(f"{error}; its arguments are given as shapes, by name: {shapes_by_name}") from None
     found: dict[str, Any] = {}
     for name, value in bound.arguments.items():
         kind = signature.parameters[name].kind

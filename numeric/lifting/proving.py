@@ -43,7 +43,7 @@ from numeric.lifting.locating import first_difference
 from numeric.lifting.reading.arguments import refuse_unknown_names, with_given_sizes, without_reading
 from numeric.lifting.reading.binding import Binding
 from numeric.lifting.reading.readings import bindings
-from numeric.lifting.refusals import NotFollowed
+from numeric.lifting.refusals import NotFollowed, line_of_error
 from numeric.lifting.refutation import decimals_of, meant_scalars, refutation, untold_scalars
 from numeric.lifting.stacks import of_members
 from numeric.lifting.verdict import Verdict
@@ -258,8 +258,9 @@ def _by_binding(
             return Verdict("not followed", name, layer.name, reason=str(refusal), readings=binding.readings)
     except Exception as error:  # whatever the function raises
         if not verdicts:
-            reason = f"it raises {type(error).__name__}: {error}"
-            return Verdict("not followed", name, layer.name, reason=reason, readings=binding.readings)
+            line = line_of_error(error)
+            reason = f"it raises {type(error).__name__}: {error}{f' ({line})' if line else ''}"
+            return Verdict("not followed", name, layer.name, reason=reason, readings=binding.readings, raised=True)
     first = verdicts[0]
     complete = sum(Fraction(1, 2 ** len(v.assumed)) for v in verdicts) == 1  # the leaves of a whole tree of answers
     if first.level == "proved" and complete and all(v.level == "proved" for v in verdicts):

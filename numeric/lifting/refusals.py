@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import sysconfig
+import traceback
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
@@ -91,6 +92,12 @@ def _of_libraries() -> list[Path]:
     """Return the folders of the array libraries: other packages have folders called `numpy` or `torch` too."""
     files = (getattr(sys.modules.get(name), "__file__", None) for name in _LIBRARIES)
     return [Path(file).parent for file in files if file]
+
+
+def line_of_error(error: BaseException) -> str:
+    """Return the innermost line of the user's code that an error went through."""
+    frames = [each for each in traceback.extract_tb(error.__traceback__) if is_users(each.filename)]
+    return line_text(frames[-1].filename, frames[-1].lineno or 0, frames[-1].name) if frames else ""
 
 
 def line_text(file_name: str, line: int, function: str) -> str:

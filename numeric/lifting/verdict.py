@@ -40,6 +40,7 @@ class Verdict:
     literals: tuple[str, ...] = ()  # decimals that were read as constants near them
     where: str = ""  # of a refutation: the array of the layer that the function does not compute, and the line
     provided: tuple[Relational, ...] = ()  # of the sizes: at others one of the two sides has no value
+    raised: bool = False  # the function raised an error of its own
 
     def __post_init__(self) -> None:
         """Refuse a proof without the judge's evidence."""

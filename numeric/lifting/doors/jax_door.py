@@ -27,7 +27,15 @@ from numeric.lifting.doors.jax_rules import ENTRYWISE, literal
 from numeric.lifting.doors.jax_sizes import Dimensions, replaced
 from numeric.lifting.doors.jax_tables import Table, array_of, operand_of
 from numeric.lifting.numbers import Scalar, Size
-from numeric.lifting.refusals import NotFollowed, asked_by_user, calls_function, is_users, line_text, refuse
+from numeric.lifting.refusals import (
+    NotFollowed,
+    asked_by_user,
+    calls_function,
+    is_users,
+    line_of_error,
+    line_text,
+    refuse,
+)
 from numeric.lifting.tensor import Tensor
 from numeric.lifting.trace import current
 
@@ -186,18 +194,13 @@ _OF_SIZES = ("_DimExpr", "Symbolic dimension", "symbolic size")  # in the texts 
 def _refusal_of(error: Exception) -> NotFollowed | None:
     """Return the refusal that an error of JAX means: a number was needed where sizes and entries are symbolic."""
     text = str(error).partition("\n")[0]
-    line = _line_of_error(error)
+    line = line_of_error(error)
     if isinstance(error, _NO_VALUE):
         return NotFollowed(f"the number of an entry is needed: {text}", line)
     if isinstance(error, InconclusiveDimensionOperation) or any(words in text for words in _OF_SIZES):
         return NotFollowed(f"the number of a size is needed: {text}", line)
     loops = [f.name for f in traceback.extract_tb(error.__traceback__) if "control_flow" in Path(f.filename).parts]
     return NotFollowed(f"a loop or branch of JAX, {loops[0]}", line) if loops else None
-
-
-def _line_of_error(error: Exception) -> str:
-    frames = [each for each in traceback.extract_tb(error.__traceback__) if is_users(each.filename)]
-    return line_text(frames[-1].filename, frames[-1].lineno or 0, frames[-1].name) if frames else ""
 
 
 # --- following the equations of a jaxpr -----------------------------------------------------------------------------

@@ -104,6 +104,19 @@ def test_what_is_not_followed_names_the_line_and_the_test_that_is_left():
         assert_proved(sorted_first, "softmax")
 
 
+def test_an_error_of_the_function_names_its_line_and_offers_no_test():
+    def misspelt(x):
+        return np.exp(x) / np.exp(y).sum()  # noqa: F821
+
+    with pytest.raises(AssertionError, match=r"it raises NameError: .* \(line \d+ of test_proving.py, in misspelt\)$"):
+        assert_proved(misspelt, "softmax")
+
+
+def test_a_shape_that_is_missing_is_asked_for_by_name():
+    with pytest.raises(TypeError, match=r"missing .* 'x'; its arguments are given as shapes, by name: x=\(n, d\)"):
+        lift(lambda x: x, shapes={"x": (3,)})
+
+
 def test_what_is_tested_is_called_that():
     def by_columns(x):
         return np.apply_along_axis(lambda row: np.exp(row - max(row)) / math.fsum(np.exp(row - max(row))), -1, x)
