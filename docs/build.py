@@ -1,6 +1,7 @@
 r"""Write what the package prints into the pages: `python -m docs.build` refreshes README.md and docs/*.md.
 
-It also writes the index of results and layers that `derivations list` reads in an installed package.
+It also writes the index of results and layers that `derivations list` reads in an installed package, and the names of
+the letters that a notation file may name.
 
 A page holds marks; what stands between a mark and its end is written here, the rest by hand:
 
@@ -26,7 +27,7 @@ from typing import Any
 
 import click
 
-from derivations.catalogue import get, layer, names
+from derivations.catalogue import get, layer, layers, names
 from derivations.cli import cli
 from derivations.cli.listing import unjudged_rows
 from derivations.cli.stored_evidence import INDEX, index_of
@@ -40,11 +41,12 @@ from derivations.language.judge.rules import RULES
 from derivations.language.layers.layer import Layer
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.notation import NOTATIONS, Notation
+from derivations.language.printing.notation_file import NAMES
 from derivations.language.printing.views import delimiters
 from derivations.language.results.derivation import Derivation
 from docs.optimisation_views import optimised, passes, rewrites, tile_sizes
 
-__all__ = ["PageError", "by_hand", "formulas", "pages", "refreshed"]
+__all__ = ["PageError", "by_hand", "formulas", "letters", "pages", "refreshed"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -274,6 +276,15 @@ def main() -> None:
     for path in pages():
         _replace(path, refreshed(path.read_text(encoding="utf-8")))
     _replace(INDEX, index_of(unjudged_rows()))
+    _replace(NAMES, letters())
+
+
+def letters() -> str:
+    """Return the names of the letters of all layers, one on a line: what a notation file may name."""
+    known = layers().values()
+    names = {name for each in known for name in each.shapes}
+    names |= {symbol.name for each in known for symbol in (*each.sizes, *each.scalars)}
+    return "".join(f"{name}\n" for name in sorted(names))
 
 
 def _replace(path: Path, new: str) -> None:

@@ -27,24 +27,21 @@ from typing import Any
 from derivations.language.printing.letters import GREEK, NotationError, parse_name
 from derivations.language.printing.notation import NOTATIONS, Notation, notation
 
-__all__ = ["KNOWN_NAMES", "notation_called", "read_notation"]
+__all__ = ["KNOWN_NAMES", "NAMES", "notation_called", "read_notation"]
 
-_NAMES = """
-    n m d d_model d_k d_v d_ff d_in d_out h g r w N vocab batch i j k l pos epsilon
-    Q K V M S A B O x y z X Y Z U W a b s v H G E F C P D PE T R
-    X_Q X_K X_V W_Q W_K W_V W_O b_Q b_K b_V b_O W_1 W_2 b_1 b_2 head angle gamma beta mu X_c sigma2 X_hat
-    W_gate W_up W_down Phi_Q Phi_K h_0 h_1 ms slope
-    memory M_memory source target source_visible target_visible P_source P_target tokens logits rate
-    labels chosen loss log_p
-    L c p W_router d_expert d_shared Y_all total b_gate b_up b_down D_A D_Y D_Z
-    B_in C_in G_normed I I_in J K_B K_in Q_in K_C K_T K_V R_in V_in W_B W_C W_Delta W_I W_J W_P W_R W_T W_U W_Z b_Delta
-    b_I b_K_B b_K_C b_K_V b_R b_U b_Z d_L d_S d_inner d_state g_S h_L r_Delta r_S
-    B_heads B_rows B_split K_K K_Q K_heads K_rows K_split K_unit L_split Q_heads Q_rows Q_split Q_unit T_heads T_rows
-    V_heads V_rows V_split W_F Y_normed Y_rows Z_heads Z_rows g_D k_D r_D v_D
-    r_Q r_KV d_r c_Q c_KV Q_R R_Q K_R R_K W_DQ W_UQ W_QR W_DKV W_KR W_UK W_UV
-    table buckets pixels frames mel
-"""
-KNOWN_NAMES = frozenset(_NAMES.split())
+NAMES = Path(__file__).with_name("names.txt")  # the letters of all layers; `python -m docs.build` writes it
+_OTHERS = {
+    "i",
+    "j",
+    "k",
+    "l",
+    "pos",
+    "batch",
+    "M_memory",
+    "source_visible",
+    "target_visible",
+}  # indices, masks of models
+KNOWN_NAMES = _OTHERS | frozenset(NAMES.read_text(encoding="utf-8").split())
 _KINDS = {"base": str, "transpose": str, "columns": bool, "first_index": int}
 _IN_WORDS = {str: "a text in quotation marks", bool: "true or false", int: "a number", dict: "a table"}
 

@@ -8,11 +8,12 @@ from sympy import Symbol, exp
 from derivations.catalogue import layers
 from derivations.language import Equations, Layer, array, named, part
 from derivations.language.printing.latex import latex_of
-from derivations.language.printing.letters import GREEK, Name, NotationError, joined, parse_name, spelled
+from derivations.language.printing.letters import Name, NotationError, joined, parse_name, spelled
 from derivations.language.printing.notation import NOTATIONS, notation
-from derivations.language.printing.notation_file import KNOWN_NAMES, read_notation
+from derivations.language.printing.notation_file import NAMES, read_notation
 from derivations.language.printing.views import latex
 from derivations.symbols import n
+from docs.build import letters
 from tests.language.printing.printed import W_Q, Q, X, b_1, i, j, sigma2
 
 
@@ -127,9 +128,7 @@ def test_a_notation_prints_the_attention_of_its_document():
 
 
 def test_all_names_of_the_layers_may_stand_in_a_file():
-    names = {name for layer in layers().values() for name in layer.shapes}
-    names |= {symbol.name for layer in layers().values() for symbol in (*layer.sizes, *layer.scalars)}
-    assert names <= KNOWN_NAMES | GREEK
+    assert NAMES.read_text(encoding="utf-8") == letters(), "stale: run `python -m docs.build`"
 
 
 def write(folder: Path, text: str) -> Path:
