@@ -1,8 +1,10 @@
 """Definitions in parallel: `Q = X W_Q`, `K = X W_K`, `V = X W_V` differ in the label of what they define.
 
-Definition   definitions of a section are parallel if their right sides are one formula but for labels and indices; a
-             pair is the letter on the left with the labels on the right, or a letter with those of what multiplies it
-Result       wrong where three pairs or more are seen, all others agree, and this one has the label of another letter
+Definition   definitions of a section are parallel if their right sides are one formula but for labels, indices, and the
+             letters without labels; a pair is the letter on the left with the labels on the right, or a letter with
+             those of what multiplies it. Two sides of a chain are parallel if they are products of as many factors
+Result       wrong where three pairs or more are seen, or those of a chain, all others agree, and this one has the label
+             of another letter
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from derivations.documents.budget import spend
 from derivations.documents.conditions import is_condition
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Fence, Name, Node, Product, Transpose, Words, rebuilt
+from derivations.documents.syntax import Fence, Name, Node, Power, Product, Quotient, Transpose, Words, rebuilt
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_parallels"]
@@ -28,9 +30,11 @@ Pair = tuple[frozenset[str], frozenset[str]]
 
 def check_parallels(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
     """Compare the labels of a definition with those of the definitions that are parallel to it."""
+    if link is not None and statement.chain.relations[link] in ("=", ":="):
+        yield from _along(*statement.chain.sides[link : link + 2])
     if link != 0 or statement.chain.relations[0] not in ("=", ":=") or is_condition(statement):
         return
-    left, right = statement.chain.sides[:2]
+    left, right = _base(statement.chain.sides[0]), statement.chain.sides[1]
     inside = [pair for pair in map(_multiplied, _products(right)) if pair is not None]
     odd = _odd(inside)
     if odd is not None:
@@ -42,6 +46,7 @@ def check_parallels(statement: Statement, link: int | None, scope: Scope) -> Ite
     pairs = [own]
     for other in scope.document.around(statement, AROUND, AROUND):
         first, *rest = other.chain.sides
+        first = _base(first)
         if other is statement or not rest or not isinstance(first, Name) or other.section != statement.section:
             continue
         spend(50)
@@ -51,6 +56,35 @@ def check_parallels(statement: Statement, link: int | None, scope: Scope) -> Ite
         yield _finding(own)
 
 
+def _along(left: Node, right: Node) -> Iterator[Finding]:
+    """Compare two sides, factor by factor: `q k^T = (x W_q) (x W_k)^T`."""
+    ones, others = _factors(left), _factors(right)
+    pairs = [
+        (_letters(one), _labels_in(other)) for one, other in zip(ones, others, strict=False) if isinstance(one, Name)
+    ]
+    if len(ones) == len(others) == len(pairs) and all(labels for _, labels in pairs):
+        odd = _odd(pairs, least=2)
+        if odd is not None:
+            yield _finding(odd)
+
+
+def _factors(node: Node) -> list[Node]:
+    """Return the factors of a product that are arrays, each without its brackets and its transpose."""
+    match node:
+        case Quotient(numerator=above):
+            return _factors(above)
+        case Product(factors=factors):
+            return [each for each in map(_bared, factors) if isinstance(each, Name | Product)]
+    return []
+
+
+def _bared(node: Node) -> Node:
+    match node:
+        case Transpose(operand=inner) | Fence(inside=inner):
+            return _bared(inner)
+    return node
+
+
 def _finding(odd: Pair) -> Finding:
     letters, labels = ("".join(sorted(each)) for each in odd)
     return Finding(
@@ -58,10 +92,10 @@ def _finding(odd: Pair) -> Finding:
     )
 
 
-def _odd(pairs: list[Pair]) -> Pair | None:
+def _odd(pairs: list[Pair], least: int = LEAST) -> Pair | None:
     """Return the one pair that does not agree, and has the label of another."""
     apart = [pair for pair in pairs if not pair[0] & pair[1]]
-    if len(pairs) < LEAST or len(apart) != 1:
+    if len(pairs) < least or len(apart) != 1:
         return None
     others = [pair for pair in pairs if pair is not apart[0]]
     return apart[0] if any(apart[0][1] == labels for _, labels in others) else None
@@ -81,6 +115,11 @@ def _multiplied(pair: tuple[Node, Node]) -> Pair | None:
     return None
 
 
+def _base(node: Node) -> Node:
+    """Return the name of which a power is written: in `k^n` the number of a layer is an index like any other."""
+    return node.base if isinstance(node, Power) and isinstance(node.base, Name) else node
+
+
 def _letters(name: Name) -> frozenset[str]:
     return frozenset({name.base.lower()}) | _labels(name)
 
@@ -98,7 +137,9 @@ def _labels_in(node: Node) -> frozenset[str]:
 
 
 def _bare(node: Any) -> Any:
-    """Return a formula in which no label and no index tells names apart."""
-    if isinstance(node, Name) and (node.subscripts or node.superscripts):
-        return Name(node.base, (ANY,) * len(node.subscripts), (ANY,) * len(node.superscripts))
+    """Return a formula in which no label and no index tells names apart, and no letter that has no label."""
+    node = _base(node)
+    if isinstance(node, Name):
+        base = node.base if _labels(node) else ""
+        return Name(base, (ANY,) * len(node.subscripts), (ANY,) * len(node.superscripts))
     return rebuilt(node, _bare)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from derivations.documents.budget import spend
 from derivations.documents.canon.edits import edits_among
@@ -21,6 +22,7 @@ from derivations.documents.formulas import formula_text
 from derivations.documents.judge.canonical.recognition import is_about, words_of
 from derivations.documents.judge.canonical.spellings import left_spelling
 from derivations.documents.nearest.known import Known, is_of_a_known_size, known_as
+from derivations.documents.nearest.restated import restated_as
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Aggregate, Call, Name, Negative, Node, Power
@@ -55,20 +57,26 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
         typings = elaborated((right,), scope, statement.chain.sides)
     except NotElaborated:
         return
-    said = Said(lefts, right, scope, scope.words(statement).lower())
-    found = [known for typing in typings for known in known_as(typing.sides[0])]
-    if found and (any(map(said.names, found)) or not any(map(_names_a_measure, lefts))):
+    said = Said(lefts, right, scope, scope.words(statement).lower(), statement)
+    by_typing = [known_as(typing.sides[0]) for typing in typings]
+    found = [known for each in by_typing for known in each]
+    if any(map(said.names, found)) or any(map(said.is_restated_as, found)):
+        return
+    if found and not any(map(_names_a_measure, lefts)) and (all(by_typing) or not said.restated):
         return
     if not any(is_of_a_known_size(typing.sides[0]) for typing in typings[:MOST_TYPINGS]):
         return
     spoken: Finding | None = None
     for new, slip, known in _edited(right, typings, said):
-        named = said.names(known)
+        restated = said.is_restated_as(known)
+        named = restated or said.names(known)
         text, result = formula_text(new, statement.notation), known.form.result or None
         if _is_subtracted_elsewhere(lefts[-1], statement, scope):
             continue  # which makes good its sign
         if not known.form.assumed and (named or (not found and slip.startswith(IDLE) and known.weight > LIGHT)):
-            yield Finding("wrong", CHECK, f"one edit away from the formula of {known.title}: {slip}", text, result)
+            elsewhere = ", which the document states elsewhere" if restated else ""
+            reason = f"one edit away from the formula of {known.title}{elsewhere}: {slip}"
+            yield Finding("wrong", CHECK, reason, text, result)
             return
         if spoken is None and not found and said.speaks_of(known):
             assumed = ("another formula is meant than the usual one",)
@@ -123,7 +131,7 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
         if FREE.match(slip) or _renames(right, new, slip, typings[0].counts):
             continue
         spend(20)
-        for typing in typings[:MOST_TYPINGS]:
+        for typing in typings if said.restated else typings[:MOST_TYPINGS]:
             try:
                 found = again((new,), typing, said.scope)
             except NotElaborated:
@@ -136,7 +144,7 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
                     continue  # frequencies and rates are counted in more ways than one
                 if NUMBER.match(slip) and said.gives_a_value:
                     continue  # a width may be given as half of another
-                if known.weight >= LIGHT or said.names(known):
+                if known.weight >= LIGHT or said.names(known) or said.is_restated_as(known):
                     yield new, slip, known
 
 
@@ -148,6 +156,16 @@ class Said:
     right: Node
     scope: Scope
     words: str
+    statement: Statement
+
+    @cached_property
+    def restated(self) -> frozenset[str]:
+        """The titles of the known formulas that other equations of the document give for the same letter."""
+        return frozenset().union(*(restated_as(left, self.statement, self.scope) for left in self.lefts))
+
+    def is_restated_as(self, known: Known) -> bool:
+        """Say whether the document states a known formula for the same letter elsewhere."""
+        return known.title in self.restated
 
     @property
     def gives_a_value(self) -> bool:

@@ -13,7 +13,7 @@ from sympy import Expr, Symbol
 from derivations.documents.passages import Place
 from derivations.documents.scope.comparing import Distinctions
 from derivations.documents.scope.conventions import Convention, Votes, votes_of
-from derivations.documents.scope.filing import Filed
+from derivations.documents.scope.filing import Filed, family_of
 from derivations.documents.scope.letters import is_weight
 from derivations.documents.scope.lexicon import meaning_of
 from derivations.documents.scope.pieces import Mention
@@ -120,6 +120,16 @@ class Declared:
                     if len({each.key for each in names}) == len(arguments) and not function.primes:
                         found[function.key, statement.section][names, right] = None
         return {key: tuple(each) for key, each in found.items()}
+
+    @cached_property
+    def equations_of(self) -> Mapping[str, Sequence[Statement]]:
+        """The equations that define a letter, by its family: those of `o_i` and of `o_j` define one letter."""
+        found: dict[str, list[Statement]] = defaultdict(list)
+        for statement in self.kept:
+            match statement.chain:
+                case Chain(sides=(Name() as name, _, *_), relations=("=" | ":=" | "≡", *_), condition=None):
+                    found[family_of(name) or name.key].append(statement)
+        return found
 
     def votes_of(self, chain: Chain) -> Counter[Convention]:
         """Return the votes of the products of a chain for rows and for columns."""

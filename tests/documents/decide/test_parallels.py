@@ -25,6 +25,19 @@ def test_products_in_one_formula():
     assert verdicts(lines(head % "Q")) == ["wrong"]
 
 
+def test_what_is_multiplied_may_differ_and_powers_number_layers():
+    here = ("q_t^n = h_t^{n-1} W_q^T", r"k_t^n = \tilde{h}_t^{n-1} W_%s^T", r"v_t^n = \tilde{h}_t^{n-1} W_v^T")
+    assert verdicts(lines(*(each % "k" if "%" in each else each for each in here))) == []
+    assert verdicts(lines(*(each % "q" if "%" in each else each for each in here))) == ["wrong"]
+
+
+def test_factors_of_two_sides_of_a_chain():
+    chain = r"e_{ij} = \frac{1}{\sqrt{d}} q_i^T k_j = \frac{1}{\sqrt{d}} (W^{(q)T} x_i)^T (W^{(%s)T} x_j)"
+    assert verdicts(lines(chain % "k")) == []
+    assert verdicts(lines(chain % "q")) == ["wrong"]
+    assert verdicts(lines(r"S = q^T k = x^T W_q^T W_k x")) == []  # another number of factors
+
+
 @pytest.mark.parametrize(
     "formulas",
     [

@@ -71,3 +71,34 @@ def test_one_edit_away_from_what_is_named_is_wrong(formula, slip):
 )
 def test_what_an_author_may_mean_is_not_wrong(formula):
     assert "wrong" not in {finding.verdict for finding in said(check_nearest, f"$${formula}$$")}
+
+
+SCORE, SUM = r"e_{j,l} = \frac{q_j^T k_l}{%s}", r"o_j = \sum_{l=1}^{J} \alpha_{j,l} %s"
+
+
+def verdicts(*formulas):
+    return [finding.verdict for finding in said(check_nearest, "\n\n".join(f"$${each}$$" for each in formulas))]
+
+
+@pytest.mark.parametrize(
+    ("formula", "right", "slip"),
+    [(SCORE, r"\sqrt{d_k}", "d_k"), (SUM, "v_l", "v_j")],
+)
+def test_another_formula_for_the_same_letter_is_a_witness(formula, right, slip):
+    here = r"\vec q_j, \vec k_l \in \mathbb{R}^{d_k}", r"\vec v_l \in \mathbb{R}^{d_v}"
+    assert verdicts(*here, formula % right, formula % right) == []
+    assert verdicts(*here, formula % slip, formula % right) == ["wrong"]
+    assert "wrong" not in verdicts(*here, formula % slip)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (r"e_{j,l} = q_j^T k_l", SCORE % r"\sqrt{d_k}"),  # scores without a scale are known as well
+        (SCORE % "d_k", r"s_{j,l} = \frac{q_j^T k_l}{\sqrt{d_k}}"),  # another letter
+        (r"e_{j,l} = \frac{q_j^T k_l}{d_k}", r"e_{j,l} = \frac{q_j^T k_l}{d_k}"),
+        (r"e_{j,l} = \frac{q_j^T W k_l}{d_k}", SCORE % r"\sqrt{d_k}"),  # more than an edit away
+    ],
+)
+def test_what_is_another_formula_is_left_alone(one, other):
+    assert "wrong" not in verdicts(r"\vec q_j, \vec k_l \in \mathbb{R}^{d_k}", one, other)

@@ -1,0 +1,47 @@
+"""What a document says elsewhere of the same letter: a second witness against a formula.
+
+Definition   an equation restates another one if both define one letter, up to its indices
+Result       `restated_as(left, statement, scope)`: the titles of the known formulas that the other equations state
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from derivations.documents.budget import spend
+from derivations.documents.elaborate import NotElaborated, elaborated
+from derivations.documents.nearest.known import Known, known_as
+from derivations.documents.scope import Scope
+from derivations.documents.scope.filing import family_of
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import Name, Node
+
+__all__ = ["restated_as"]
+
+MOST = 4  # other equations that are read
+MOST_NODES = 60
+
+
+def restated_as(left: Node, statement: Statement, scope: Scope) -> frozenset[str]:
+    """Return the titles of the known formulas by which the document defines a letter in other places."""
+    if not isinstance(left, Name):
+        return frozenset()
+    own = statement.chain.sides[1:]
+    every = scope.document.equations_of.get(family_of(left) or left.key, ())
+    found: set[str] = set()
+    for other in [each for each in every if each is not statement][:MOST]:
+        rights = [side for side in other.chain.sides[1:] if side not in own]
+        found.update(known.title for side in rights for known in _known(side, other, scope.at(other)))
+    return frozenset(found)
+
+
+def _known(side: Node, statement: Statement, scope: Scope) -> Iterator[Known]:
+    spend(100)
+    if sum(1 for _ in side.walk()) > MOST_NODES:
+        return
+    try:
+        typings = elaborated((side,), scope, statement.chain.sides)
+    except NotElaborated:
+        return
+    for typing in typings:
+        yield from known_as(typing.sides[0])
