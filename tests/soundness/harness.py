@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import localcontext
 from itertools import islice
-from time import perf_counter
 from typing import Any
 from unittest.mock import patch
 
@@ -222,17 +221,19 @@ def mutants_of(derivation: Derivation, wanted: int = WANTED) -> Outcome:
 # --- the judge -------------------------------------------------------------------------------------------------------
 
 
-def judged(mutant: Mutant, seconds: float = 60) -> str:
+def judged(mutant: Mutant, most: int = 1_000_000) -> str:
     """Return the level that the judge gives to a mutant; no counterexample is looked for, which only costs time.
 
-    A decision that takes longer ends where the normal form next asks for its budget, and proves nothing.
+    A decision that writes down more terms of normal forms than `most` ends there, and proves nothing.
     """
-    end, spend = perf_counter() + seconds, Context.spend
+    spend, spent = Context.spend, 0
 
-    def in_time(context: Context, terms: int) -> None:
-        if perf_counter() > end:
-            raise Undecided("no time is left")
+    def counted(context: Context, terms: int) -> None:
+        nonlocal spent
+        spent += terms
+        if spent > most:
+            raise Undecided("more terms than a mutant gets")
         spend(context, terms)
 
-    with patch.object(proof, "find_counterexample", lambda *arguments: None), patch.object(Context, "spend", in_time):
+    with patch.object(proof, "find_counterexample", lambda *arguments: None), patch.object(Context, "spend", counted):
         return str(proof.judge(mutant.alone).level)

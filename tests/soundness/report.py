@@ -22,7 +22,7 @@ from tests.soundness.harness import WANTED, judged, mutants_of
 __all__ = ["PAGE", "Figures", "figures_of", "page"]
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "soundness.md"
-_SECONDS = 2.0
+_TERMS = 60_000  # for the decision of a mutant
 _LEVELS = ("refuted", "unknown", "proved")
 _HEAD = """# Soundness, measured
 
@@ -87,7 +87,7 @@ def _figures(name: str) -> Figures:
     if len(outcome.false) < WANTED:
         found.small[name] = len(outcome.false)
     for mutant in outcome.false:
-        level = judged(mutant, _SECONDS)
+        level = judged(mutant, _TERMS)
         found.levels[level] += 1
         found.operators.update(mutant.operator.split(" + "))
         if level not in ("refuted", "unknown"):

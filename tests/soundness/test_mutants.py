@@ -24,19 +24,19 @@ BEYOND = {  # the cross-check: sizes too large to evaluate, or no values that me
     "recurrence.delta_chunk_rows",
     "recurrence.delta_rows",
 }
-_SECONDS = 0.5  # for one decision; what takes longer counts as undecided (the page of figures allows 2)
+_TERMS = 8_000  # for one decision; what needs more counts as undecided (the page of figures allows many more)
 
 
-def _false_mutants_are_refused(name: str, wanted: int, seconds: float) -> int:
+def _false_mutants_are_refused(name: str, wanted: int) -> int:
     found = mutants_of(get(name), wanted).false
-    proved = [str(mutant) for mutant in found if judged(mutant, seconds) not in ("refuted", "unknown")]
+    proved = [str(mutant) for mutant in found if judged(mutant, _TERMS) not in ("refuted", "unknown")]
     assert not proved
     return len(found) or int(cross_check(get(name)).outcome == "not applicable")  # else nothing is labelled
 
 
 @pytest.mark.parametrize("name", few(IDS))
 def test_no_false_mutant_is_proved(name: str) -> None:
-    assert _false_mutants_are_refused(name, WANTED, _SECONDS) >= 1
+    assert _false_mutants_are_refused(name, WANTED) >= 1
 
 
 @pytest.mark.parametrize("name", few(IDS, fast=10))
@@ -74,9 +74,9 @@ def test_the_judge_is_asked_and_would_prove_what_is_true() -> None:
     assert judged(of_softmax(step, expression=2 * step.expression)) == "unknown"
 
 
-def test_a_decision_that_takes_too_long_counts_as_unknown() -> None:
+def test_a_decision_that_needs_too_many_terms_counts_as_unknown() -> None:
     step = get("softmax.definition").claims[0].steps[0]
-    assert judged(of_softmax(step), seconds=1e-6) == "unknown"
+    assert judged(of_softmax(step), most=1) == "unknown"
 
 
 def test_every_operator_breaks_something() -> None:
