@@ -3,7 +3,8 @@
 Definition   the four shapes of the forward race, then `--shapes` drawn ones; a ratio is ours / peer within a round, its
              median and quartiles are over the rounds. Engines run the exported layer, ours in an engine is the
              optimised one
-Assumes      a contestant whose library is not installed is left out, and named on standard error
+Assumes      a contestant whose library is not installed is left out, and named on standard error; ours has the core
+             install alone, and `ours, fast` the products of packed weights of the extra `fast`
 """
 
 import argparse
@@ -15,6 +16,7 @@ import numpy as np
 from numeric import prepare_for_engine, to_onnx
 from numeric.codegen.onnx_graph.engines import started
 from numeric.optimize.prepare import prepare
+from numeric.runtime.packed_weights import library
 from tests.benchmarks.drawn_peers import flat, in_arrays, in_torch
 from tests.benchmarks.drawn_shapes import BOUNDS, NAMED, TINY, DrawnShape, drawn_shapes, given, layer_of
 from tests.benchmarks.machine import described, require_all_cores
@@ -25,6 +27,7 @@ from tests.benchmarks.verdicts import OURS, PEER, SHOWN, Spread, fastest, paired
 __all__ = ["measured", "table"]
 
 Call = Callable[[], Any]
+FAST = "ours, fast"
 
 
 def measured(rounds: int, shapes: Sequence[DrawnShape]) -> list[dict[str, Any]]:
@@ -41,12 +44,13 @@ def _at(shape: DrawnShape, rounds: int) -> dict[str, Any]:
     layer = layer_of(shape)
     weights, rows = given(shape, layer)
     exact = in_arrays(shape, flat(weights, np.float64), np, erf)(*(x.astype(np.float64) for x in rows))
-    ours = prepare(layer, weights)
+    ours = prepare(layer, weights, without=["packed_weights"])
     model = to_onnx(layer, weights)
     names = [each.name for each in model.graph.input]
     feeds = dict(zip(names, rows, strict=True))
     made: dict[str, tuple[Callable[[], Call], str]] = {
         "ours": (lambda: lambda: ours(*rows), OURS),
+        FAST: (lambda: _fast(layer, weights, rows), SHOWN),
         "torch eager": (lambda: _torch(shape, weights, rows, compiled=False), PEER),
         "torch.compile": (lambda: _torch(shape, weights, rows, compiled=True), PEER),
         "jax.jit": (lambda: _jax(shape, weights, rows), PEER),
@@ -61,6 +65,13 @@ def _at(shape: DrawnShape, rounds: int) -> dict[str, Any]:
         except ImportError as error:
             progress(f"  without {name}: {error}")
     return race(str(shape), contestants, rounds, expected=exact)
+
+
+def _fast(layer: Any, weights: Any, rows: Sequence[Any]) -> Call:
+    if library() is None:
+        raise ImportError("the extra `fast` is not installed")
+    run = prepare(layer, weights)
+    return lambda: run(*rows)
 
 
 def _torch(shape: DrawnShape, weights: Any, rows: Sequence[Any], compiled: bool) -> Call:
@@ -114,10 +125,22 @@ def table(records: Sequence[dict[str, Any]]) -> str:
         ours = f"{1000 * spread(seconds[OURS]).median:.2f} ms"
         lines.append([record["label"], ours, *cells, peer, verdict(against[peer])])
     text = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    said = [f"{n}: median {spread(found).median:.2f}, worst {max(found):.2f}" for n, found in ratios.items() if found]
-    return f"{text}\nOurs over {len(records)} shapes, as medians of the ratios within rounds, to\n" + "".join(
-        f"- {each}\n" for each in said
-    )
+    for who, found in ((OURS, ratios), (FAST, _ratios_of(FAST, records))):
+        said = [f"- {n}: median {spread(r).median:.2f}, worst {max(r):.2f}\n" for n, r in found.items() if r]
+        if said:
+            text += f"\n{who} over {len(records)} shapes, as medians of the ratios within rounds, to\n{''.join(said)}"
+    return text
+
+
+def _ratios_of(who: str, records: Sequence[dict[str, Any]]) -> dict[str, list[float]]:
+    """Return the medians of the ratios of one contestant to every peer, over the shapes."""
+    found: dict[str, list[float]] = {}
+    for record in (each for each in records if who in each["seconds"]):
+        seconds, roles = record["seconds"], record["roles"]
+        peers = [name for name, role in roles.items() if role == PEER and name in seconds]
+        for name, of in (*((each, each) for each in peers), ("fastest peer", fastest(seconds, roles))):
+            found.setdefault(name, []).append(paired(seconds, who, of).median)
+    return found
 
 
 def _cell(ratio: Spread) -> str:
