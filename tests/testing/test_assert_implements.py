@@ -200,6 +200,27 @@ def test_a_softmax_over_the_wrong_axis_needs_a_batch():
     assert_implements(lambda x: softmax(x, axis=0), "softmax", batch=False)
 
 
+def test_a_function_that_batch_axes_alone_break_is_told_so():
+    """A transpose of all axes is right for one matrix; arrays of another library are not what is wrong."""
+    message = refused(lambda Q, K, V: softmax(Q @ K.T / Q.shape[-1] ** 0.5) @ V, "scaled_dot_product_attention")
+    assert "is not scaled_dot_product_attention: it raised ValueError" in message
+    assert "right here without batch axes: count axes from the end (.mT for .T, axis=-1), or say batch=False" in message
+    assert 'arrays="torch"' not in message
+
+
+def test_a_function_that_is_wrong_for_one_matrix_is_not_excused():
+    assert "without batch axes" not in refused(lambda x: softmax(-x), "softmax")
+    assert "without batch axes" not in refused(lambda x: x.to("cpu"), "softmax")
+
+
+def test_a_softmax_that_overflows_names_the_maximum():
+    def shallow(x):
+        weights = np.exp(x)
+        return weights / weights.sum(axis=-1, keepdims=True)
+
+    assert "subtract the largest entry before exp" in refused(shallow, "softmax")
+
+
 def disturbed(name):
     """The compiled layer with one entry of the output, and nothing else, off by a thousandth of the largest."""
     compiled = compile_layer(layer(name))

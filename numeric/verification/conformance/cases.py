@@ -20,7 +20,7 @@ from numeric.verification.conformance.drawing import Case, Plan, draw
 from numeric.verification.conformance.numbers import KINDS
 from numeric.verification.conformance.sizes import combined_sizes, draw_sizes, large_sizes, sizes_at_once
 
-__all__ = ["Scope", "cases"]
+__all__ = ["EXTREMES", "Scope", "cases"]
 
 BATCHES: tuple[tuple[int, ...], ...] = ((), (2,), (3, 2))
 MANY = (131,)  # a batch larger than usual numbers of workers and blocks

@@ -14,8 +14,8 @@ from derivations.language.layers.layer import Layer
 from derivations.language.printing.views import text
 from derivations.symbols import i, j
 from numeric.runtime.checks import InputError
-from numeric.verification.conformance.cases import Scope, cases
-from numeric.verification.conformance.drawing import Case, leaves
+from numeric.verification.conformance.cases import EXTREMES, Scope, cases
+from numeric.verification.conformance.drawing import Case, draw, leaves
 from numeric.verification.conformance.frameworks import FRAMEWORKS, Framework, framework_of
 from numeric.verification.conformance.repetition import repeated
 from numeric.verification.conformance.shrinking import shrunk
@@ -30,6 +30,8 @@ LAYOUTS = {
     "reversed": "The arrays lie in memory from the last entry to the first.",
     "read-only": "The arrays are read-only.",
 }
+BATCH = "It is right here without batch axes: count axes from the end (.mT for .T, axis=-1), or say batch=False."
+LARGE = "The numbers are large: subtract the largest entry before exp, which leaves the softmax as it is."
 HIDDEN = "A row of the mask has no visible key; fully_masked_rows=False leaves such cases out."
 
 
@@ -128,7 +130,16 @@ class _Trial:
                 return repeated(self.call, case, self.framework, self.pinned)
             return verdict(self.call, case, self.framework, gradients)
 
-        return shrunk(failure, again, self.pinned, self.framework.shapes)
+        smallest = shrunk(failure, again, self.pinned, self.framework.shapes)
+        return replace(smallest, batch_alone=self._right_without_batch_axes(smallest))
+
+    def _right_without_batch_axes(self, failure: Failure) -> bool:
+        """Return whether a case passed before, and the failing one passes once its batch axes are left out."""
+        plan = failure.case.plan
+        if not plan.batch or self.first is None or failure.then is not None:
+            return False
+        alike = draw(failure.case.layer, replace(plan, batch=()))
+        return verdict(self.call, alike, self.framework, self.gradients) is None
 
 
 def _framework(function: Any, name: str | None) -> Framework:
@@ -166,7 +177,9 @@ def _lines(name: str, failure: Failure, framework: Framework) -> list[str]:
     sizes = ", ".join(f"{name} = {size}" for name, size in plan.sizes.items())
     batch = f"; batch axes {plan.batch}" if plan.batch else ""
     lines = [f"the function is not {name}: {failure.sentence}."]
-    if failure.kind in ("raised", "type") and framework.name == "numpy":
+    if failure.batch_alone:
+        lines.append(BATCH)
+    elif failure.kind in ("raised", "type") and framework.name == "numpy":
         lines.append('It was given NumPy arrays; for a function of other arrays say arrays="torch" or arrays="jax".')
     lines.append(f"Smallest failing case found ({sizes}; {plan.dtype}{batch}):")
     lines += _arguments(case)
@@ -178,7 +191,8 @@ def _lines(name: str, failure: Failure, framework: Framework) -> list[str]:
         lines.append(HIDDEN)
     lines.append(f"It is called as {_signature(case)}, and the layer is")
     lines += [row for row in case.layer.text().splitlines()[1:] if row.strip()]
-    return lines + list(_softmax_entries(case.layer))
+    entries = list(_softmax_entries(case.layer))
+    return lines + entries + [LARGE] * bool(entries and plan.kind in EXTREMES and failure.kind == "finite")
 
 
 def _arguments(case: Case) -> list[str]:

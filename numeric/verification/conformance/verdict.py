@@ -26,12 +26,13 @@ Call = Callable[..., Any]  # of the arguments, in the layer's order
 
 @dataclass(frozen=True)
 class Failure:
-    """A failure: its kind, a sentence, the case, and the second case where two calls are needed."""
+    """A failure: its kind, a sentence, the case, a second case where two calls matter; whether batch axes cause it."""
 
     kind: str
     sentence: str
     case: Case
     then: Case | None = None
+    batch_alone: bool = False
 
 
 def verdict(call: Call, case: Case, framework: Framework, gradients: bool) -> Failure | None:
