@@ -8,9 +8,11 @@ Raises       nothing: a check that fails says so of this claim, and the rest is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from derivations.documents.budget import TooCostly, budget_of
 from derivations.documents.decisions import DECISIONS
+from derivations.documents.formulas.respelling import respelled
 from derivations.documents.judge import CHECKS
 from derivations.documents.passages import Passage
 from derivations.documents.policy import in_policy, of_its_kind
@@ -73,7 +75,14 @@ def claim_of(passage: Passage, start: int, end: int, findings: Sequence[Finding]
     start += len(text) - len(text.lstrip())
     text = text.strip()
     first, last = passage.place(start), passage.place(start + len(text))
-    return Claim(text, first, last, settled(findings), findings, passage)
+    return Claim(text, first, last, _in_the_spelling_of(text, passage, settled(findings)), findings, passage)
+
+
+def _in_the_spelling_of(text: str, passage: Passage, finding: Finding) -> Finding:
+    """Return a finding whose formula is written as its author writes."""
+    if finding.right is None or passage.syntax not in ("latex", "plain"):
+        return finding
+    return replace(finding, right=respelled(finding.right, text, passage.syntax))
 
 
 def _in_pairs(text: str, start: int, end: int) -> tuple[int, int]:

@@ -19,6 +19,7 @@ from sympy import Expr, Sum, Symbol
 from sympy.core.function import AppliedUndef
 
 from derivations.documents.budget import TooCostly, budget_of
+from derivations.documents.canon.edits import edits_among
 from derivations.documents.conditions import SPECIAL
 from derivations.documents.decide.identities import (
     Decided,
@@ -29,6 +30,7 @@ from derivations.documents.decide.identities import (
 )
 from derivations.documents.elaborate import Elaborated
 from derivations.documents.elaborate.expanding import differentiable
+from derivations.documents.judge.wording import link_text
 from derivations.documents.nearest.mending import mended
 from derivations.documents.proving import are_equal, proved, provisos
 from derivations.documents.scope import Scope
@@ -47,29 +49,30 @@ def check_calculus(statement: Statement, link: int | None, scope: Scope) -> Iter
     if link is None or not is_equation(statement, link):
         return
     stated = statement.chain.sides[link : link + 2]
-    if not any(_is_differentiated(part) for side in stated for part in side.walk()):
+    if not any(map(_differentiates, stated)):
         return
     sides = differentiable(stated, scope)
     if sides is None or sides[0] == sides[1] or any(map(_may_go_on, sides)):
         return  # what may go on is read in two ways, of which one would be decided
     typings, found = decisions_of(sides, scope, RULE)
     if found:
-        yield from _said(statement, sides, typings, found, scope, sides == stated)
+        yield from _said(statement, stated, sides, typings, found, scope)
 
 
 def _said(
     statement: Statement,
+    stated: Sequence[Node],
     sides: Sequence[Node],
     typings: Sequence[Elaborated],
     found: Sequence[Decided],
     scope: Scope,
-    as_it_stands: bool,
 ) -> Iterator[Finding]:
+    as_it_stands = sides == stated
     levels = [each.level for each in found]
     if set(levels) == {"proved"}:
         left, right = typings[0].sides[:2]
-        stated = typings[0].stated(RULE)
-        certain = proved(left, right, stated, CHECK, "this is the derivative", RULE) if as_it_stands else None
+        known = typings[0].stated(RULE)
+        certain = proved(left, right, known, CHECK, "this is the derivative", RULE) if as_it_stands else None
         yield certain or Finding("holds", CHECK, "this is the derivative")
     elif where := _defined_where(typings):
         yield Finding("conditional", CHECK, "this is the derivative wherever both sides are defined", assumptions=where)
@@ -83,7 +86,10 @@ def _said(
             free = any(isinstance(part, Aggregate) for side in sides for part in side.walk())
             free = free or left.has(AppliedUndef) or right.has(AppliedUndef)
             if slip or (as_it_stands and not free):
-                yield Finding("wrong", CHECK, f"this is not the derivative: {slip}{found[0].reason}")
+                better = _without(slip, stated, scope)
+                shown = None if better is None else link_text(stated[0], better, statement)
+                told = f"{slip}; " * bool(slip)
+                yield Finding("wrong", CHECK, f"this is not the derivative: {told}{found[0].reason}", shown)
 
 
 def _defined_where(typings: Sequence[Elaborated]) -> tuple[str, ...]:
@@ -101,9 +107,24 @@ def _defined_where(typings: Sequence[Elaborated]) -> tuple[str, ...]:
 def _mended(sides: Sequence[Node], typing: Elaborated, scope: Scope) -> str:
     """Return the slip in words, as far as one is found in time: it explains what is refuted."""
     with suppress(TooCostly), budget_of(STEPS, SECONDS):
-        slip = mended(sides, typing, scope, RULE)
-        return "" if slip is None else f"{slip[2]}; "
+        _, _, slip = mended(sides, typing, scope, RULE) or (0, None, "")
+        return slip
     return ""
+
+
+def _without(slip: str, stated: Sequence[Node], scope: Scope) -> Node | None:
+    """Return the right side without a slip, where it is the derivative under every typing."""
+    with suppress(TooCostly), budget_of(STEPS, SECONDS):
+        for new, found in edits_among(stated[1], stated) if slip and not _differentiates(stated[1]) else ():
+            sides = differentiable((stated[0], new), scope) if found == slip else None
+            levels = [] if sides is None else [each.level for each in decisions_of(sides, scope, RULE)[1]]
+            if set(levels) == {"proved"}:
+                return new
+    return None
+
+
+def _differentiates(side: Node) -> bool:
+    return any(map(_is_differentiated, side.walk()))
 
 
 def _letters(side: Expr) -> set[Symbol]:

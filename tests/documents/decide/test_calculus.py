@@ -53,7 +53,16 @@ SQUARE = "$$L = (y - t)^2$$\n\n$$y = w x$$\n\n"
 )  # fmt: skip
 def test_with_what_the_document_defines_it_holds_or_is_wrong(given, right, mistaken):
     assert verdicts(f"{given}$${right}$$") == ["holds"]
-    assert verdicts(f"{given}$${mistaken}$$") == ["wrong"]
+    (found,) = said(check_calculus, f"{given}$${mistaken}$$")
+    assert found.verdict == "wrong"
+    assert found.right is None or verdicts(f"{given}$${found.right}$$") == ["holds"]
+
+
+def test_no_formula_is_called_right_that_is_not_proved():
+    """The slip is in what is differentiated, or no single edit mends it."""
+    for text in (r"\frac{d}{dx} x^3 = 7 x \cos x", r"2 x = \frac{d}{dx} x^3"):
+        (found,) = said(check_calculus, f"$${text}$$")
+        assert (found.verdict, found.right) == ("wrong", None)
 
 
 def test_the_jacobian_of_softmax_has_a_delta():

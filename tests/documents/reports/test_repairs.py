@@ -59,7 +59,15 @@ SOFTMAX = r"Softmax is $\mathrm{softmax}(x)_i = \frac{e^{x_i}}{\sum_{j=1}^{n} x_
     [
         (
             SOFTMAX,
-            r"Softmax is $\mathrm{softmax}(x)_i = \frac{e^{x_{i}}}{\sum_{j = 1}^{n} e^{x_{j}}}$, and $2 + 2 = 4$.",
+            r"Softmax is $\mathrm{softmax}(x)_i = \frac{e^{x_i}}{\sum_{j=1}^{n} e^{x_j}}$, and $2 + 2 = 4$.",
+        ),
+        (
+            r"Let $y = \mathrm{softmax}(x)$. Then $\frac{\partial y_i}{\partial x_k} = y_i (\delta_{ik} + y_k)$.",
+            r"Let $y = \mathrm{softmax}(x)$. Then $\frac{\partial y_i}{\partial x_k} = y_i (\delta_{ik} - y_k)$.",
+        ),
+        (
+            r"With $\sigma(x) = 1/(1+e^{-x})$, the derivative is $\sigma'(x)=\sigma(x)(1+\sigma(x))$.",
+            r"With $\sigma(x) = 1/(1+e^{-x})$, the derivative is $\sigma'(x)=\sigma(x)(1-\sigma(x))$.",
         ),
         # What is right is one side alone.
         (r"$(A B)^\top = A^\top B^\top$", r"$(A B)^\top = A^\top B^\top$"),

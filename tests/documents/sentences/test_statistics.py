@@ -156,4 +156,4 @@ def test_a_standard_deviation_is_the_root_of_the_variance() -> None:
         for right in ("\\sqrt{d_k}", "d_k")
     ]
     assert [each.verdict for each in verdicts] == ["conditional", "wrong"]
-    assert verdicts[1].right == "sqrt(d_k)"
+    assert verdicts[1].right == r"\sqrt{d_k}"

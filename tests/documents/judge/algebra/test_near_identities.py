@@ -20,28 +20,28 @@ def said(formula: str, before: str = "So") -> Finding:
 @pytest.mark.parametrize(
     ("formula", "right"),
     [
-        (r"(a + b)(a - b) = a^2 + b^2", "a^{2} - b^{2}"),
-        (r"(a + b)^2 = a^2 - 2 a b + b^2", "a^{2} + 2 a b + b^{2}"),
-        (r"1 - \frac{1}{1 + e^{-t}} = \frac{1}{1 - e^t}", r"\frac{1}{1 + e^{t}}"),
+        (r"(a + b)(a - b) = a^2 + b^2", "a^2 - b^2"),
+        (r"(a + b)^2 = a^2 - 2 a b + b^2", "a^2 + 2 a b + b^2"),
+        (r"1 - \frac{1}{1 + e^{-t}} = \frac{1}{1 - e^t}", r"\frac{1}{1 + e^t}"),
         (
             r"\frac{e^{S_{ij} + t_i}}{\sum_{l=1}^{m} e^{S_{il} + t_i}} = \frac{e^{S_{ij}}}{\sum_{l=1}^{m} S_{il}}",
             "e^{S",
         ),
-        (r"\sum_{j=1}^{m} (u_j + v_j) = \sum_{j=1}^{m} u_j + \sum_{j=1}^{m-1} v_j", r"\sum_{j = 1}^{m} v_{j}"),
+        (r"\sum_{j=1}^{m} (u_j + v_j) = \sum_{j=1}^{m} u_j + \sum_{j=1}^{m-1} v_j", r"\sum_{j=1}^{m} v_j"),
         (
             r"\sum_{j=1}^{d} q_j k_j = \frac14 \sum_{j=1}^{d} (k_j + q_j)^2 - \frac14 \sum_{j=1}^{d} (q_j + k_j)^2",
-            "-q_{j} + k_{j}",
+            "-q_j + k_j",
         ),
         (r"\sum_{j=1}^{n-1} c = n c", r"\sum_{j = 1}^{n} c"),
         (r"a (b + c) = a b + a c + d", "a b + a c"),
         (r"Y (Y W^V) W^O = A (Y (W^V W^O))", "Y"),
-        (r"\log(\frac{1 - e^t}{1 + e^{-t}} + 0 t) = \log(e^t)", r"1 + e^{t}"),
-        (r"\frac{g m d_k - g m d_v}{m} = g d_k + g d_v", "g d_{k} - g d_{v}"),
-        (r"\frac{m d_v}{r} = \frac{m d_k r + m d_v r}{r r}", r"d_{v} + d_{k}"),
+        (r"\log(\frac{1 - e^t}{1 + e^{-t}} + 0 t) = \log(e^t)", r"1 + e^t"),
+        (r"\frac{g m d_k - g m d_v}{m} = g d_k + g d_v", "g d_k - g d_v"),
+        (r"\frac{m d_v}{r} = \frac{m d_k r + m d_v r}{r r}", r"d_v + d_k"),
         (
             r"\frac{t (1 - \tanh(\frac{t \sqrt{2} (a t^2 + 1)}{\sqrt{\pi}}))}{2}"
             r" = \frac{t}{1 + \exp(-\frac{2 t \sqrt{2} (a t^2 + 1)}{\sqrt{\pi}})}",
-            r"\exp\left( \frac",
+            r"\exp(\frac",
         ),
         (r"\sum_{j=1}^{n} u_j \delta_{jt} + u_t = 3 \sum_{j=1}^{n} u_j \delta_{jt}", "- u_{t}"),
         (

@@ -124,7 +124,7 @@ def test_a_width_that_is_explained_must_stand_in_the_formula() -> None:
     """Unscaled attention is right under its name; where the text explains d_k behind it, the scaling was lost."""
     (said, *_) = check_text(f"{UNSCALED}\n\nwhere $d_k$ is the dimension of the keys.", "markdown").claims
     assert (said.finding.verdict, said.finding.right is not None) == ("wrong", True)
-    assert r"\sqrt{d_{k}}" in said.finding.right
+    assert r"\sqrt{d_k}" in said.finding.right
     for behind in ("where $Q$ are the queries.", "We divide by $\\sqrt{d_k}$ later.", ""):
         (said, *_) = check_text(f"{UNSCALED}\n\n{behind}", "markdown").claims
         assert said.finding.verdict == "conditional"

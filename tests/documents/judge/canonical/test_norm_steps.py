@@ -133,12 +133,12 @@ CENTRED = r"$\hat{X}_{ik} = (X_{ik} - \mu_i) / \sigma_i$"
 @pytest.mark.parametrize(
     ("before", "formula", "right"),
     [
-        (f"RMSNorm, {ROWS}", r"Y_{ij} = \gamma_i \hat{X}_{ij}", r"\gamma_{j}"),
+        (f"RMSNorm, {ROWS}", r"Y_{ij} = \gamma_i \hat{X}_{ij}", r"\gamma_j"),
         (f"RMSNorm, {ROWS}", r"Y_{ij} = \gamma_j \hat{X}_{jj}", r"\hat{X}_{i,j}"),
         (f"RMSNorm, {ROWS}", r"Y_{ij} = \gamma_j \hat{X}_{ii}", r"\hat{X}_{i,j}"),
         (f"Layer norm, {CENTRED}", r"Y_{ik} = \gamma_k \hat{X}_{kk} + \beta_k", r"\hat{X}_{i,k}"),
-        (f"Layer norm, {CENTRED}", r"Y_{ik} = \gamma_i \hat{X}_{ik} + \beta_k", r"\gamma_{k}"),
-        (f"Layer norm, {CENTRED}", r"Y_{ik} = \gamma_i \hat{X}_{ik}", r"\gamma_{k}"),
+        (f"Layer norm, {CENTRED}", r"Y_{ik} = \gamma_i \hat{X}_{ik} + \beta_k", r"\gamma_k"),
+        (f"Layer norm, {CENTRED}", r"Y_{ik} = \gamma_i \hat{X}_{ik}", r"\gamma_k"),
         ("RMSNorm", r"y_i = \gamma_i \hat{x}_i - \beta_i", "+"),
     ],
 )
