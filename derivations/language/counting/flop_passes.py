@@ -39,6 +39,7 @@ from derivations.language.differentiation.preparation import has_weights, prepar
 from derivations.language.differentiation.pullback import Pullback
 from derivations.language.differentiation.reverse import passes
 from derivations.language.layers.layer import Apply, Equation, Layer, Repeat
+from derivations.language.layers.names import variables_in
 
 __all__ = ["Parts", "add_part", "backward_parts", "forward_parts", "nodes_of"]
 
@@ -101,11 +102,23 @@ def backward_parts(layer: Layer, wanted: frozenset[str], known: Known, batch: Ex
     for equation in reversed(kept):
         count.equation(equation)
     pulled = {applied for applied, _, _ in count.pulled}
+    needed = _needed(prepared(layer))
     for equation in prepared(layer).equations:  # parts with weights and only integer inputs, such as tokens
+        if equation.variable not in needed:  # what nothing reads has no gradient
+            continue
         if isinstance(equation.value, Apply) and equation.value not in pulled and has_weights(equation.value):
             count.pulled[equation.value, equation.variable, _members(equation)] = set()
     count.pull_back()
     return _filed(layer, count.parts)
+
+
+def _needed(layer: Layer) -> set[Variable]:
+    """Return the variables that the outputs of a layer are computed from."""
+    needed = {*layer.outputs}
+    for equation in reversed(layer.equations):
+        if equation.variable in needed:
+            needed.update(variables_in(equation.value))
+    return needed
 
 
 def _read(node: Array) -> set[Variable]:
