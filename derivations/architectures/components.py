@@ -50,6 +50,7 @@ COMPONENTS: Mapping[str, str] = {
     "final_norm": "final_norm",
     "transform": "lm_head_{}",
     "transform_norm": "lm_head_norm",
+    "projector": "projector_{}",
     "pooler": "pooler_and_nsp",
     "pooler_norm": "pooler_and_nsp",
     "pooler_attention": "pooler_and_nsp",
@@ -80,7 +81,12 @@ COMPONENTS: Mapping[str, str] = {
 
 
 def component(path: str) -> str:
-    """Return the component of the weight at a dotted path, such as "decoder.layers.feed_forward.W_1"."""
+    """Return the component of the weight at a dotted path, such as "decoder.layers.feed_forward.W_1".
+
+    Those of a tower of pictures have its name before them.
+    """
+    if path.startswith("pictures."):
+        return f"pictures.{component(path.removeprefix('pictures.'))}"
     kind = "biases" if path.rpartition(".")[2].startswith("b") else "weights"  # b, b_1, beta
     for name in reversed(path.split(".")):
         if name in COMPONENTS:

@@ -1,7 +1,8 @@
 """Whole models from their descriptions: embeddings, stacks of blocks, the head.
 
 Definition   X = rows of the table (times a scale) plus positions and segments; Z = stack(X); the output is head(Z). In
-             an encoder-decoder every layer of the decoder reads the rows of the encoder.
+             an encoder-decoder every layer of the decoder reads the rows of the encoder. With a tower the table of
+             tokens goes on with the projected rows of a picture: token vocab + i is row i of it.
 Shapes       tokens (n,), or source (m,) and target (n,); Z (n, d_model); logits (n, vocab)
 Source       Vaswani et al. (2017), section 3; sources of variants are in the description of a model
 """
@@ -27,9 +28,12 @@ from derivations.architectures.description import (
     RelativeBias,
     Run,
     Stack,
+    Tower,
+    of_pictures,
 )
 from derivations.architectures.patches import audio_stem, patch_embedding
 from derivations.architectures.projections import norm_layer
+from derivations.architectures.projectors import projector_layer
 from derivations.architectures.relative_position_bias import buckets, relative_position_bias
 from derivations.language.arrays.expression import Array, Variable, array, mask_array, token_array
 from derivations.language.arrays.functions import CausalMask, Lookup, WindowMask, gelu, named
@@ -39,7 +43,7 @@ from derivations.linear.linear import linear
 from derivations.positions.positional_encoding import positional_encoding
 from derivations.symbols import d_model, d_out, h, m, n, scalar, vocab
 
-__all__ = ["build", "stack_layer"]
+__all__ = ["build", "stack_layer", "tower_layer"]
 
 t = scalar("t")
 bounded = named("tanh", tanh(t), t)
@@ -64,6 +68,19 @@ def build(architecture: Architecture) -> Layer:
     return layer.xreplace({d_model: architecture.d_model, vocab: architecture.vocab})
 
 
+def tower_layer(tower: Tower) -> Layer:
+    """Return the rows of a picture as its tower has them, in sizes of their own.
+
+    Shapes       patches (patches, pixels); rows (rows - first, d_model_pictures)
+    """
+    whole, architecture = build(tower.architecture), tower.architecture
+    let = Equations()
+    rows, first = whole.equation("Z").variable, Integer(tower.first)
+    taken = let("rows")(RowRange(rows, first, rows.shape[0] - first))
+    layer = Layer(architecture.name, whole.inputs, whole.parameters, (*whole.equations, *let), taken)
+    return layer.xreplace({symbol: of_pictures(symbol) for symbol in layer.sizes})
+
+
 class _Writer:
     """Collects the inputs, parameters and equations of a model."""
 
@@ -74,6 +91,7 @@ class _Writer:
         self._pair = architecture.encoder is not None and architecture.decoder is not None
         self._width: Expr | None = None  # of the rows of the table, if it is not d_model
         self._narrow = False  # whether a head scores rows of that width
+        self._tower = architecture.tower
 
     @property
     def parameters(self) -> tuple[Variable, ...]:
@@ -137,10 +155,22 @@ class _Writer:
             return rows, stack.stem.rows
         self._width = stack.embedding.width
         table = self.parameter("E", vocab, self._width or d_model)
-        X: Array = Lookup(table, self.input(token_array(name, length)))
-        X = X if stack.embedding.scale == 1 else X * stack.embedding.scale
+        tokens, scale = self.input(token_array(name, length)), stack.embedding.scale
+        if self._tower is None:
+            X: Array = Lookup(table, tokens)
+            X = X if scale == 1 else X * scale
+        else:
+            X = Lookup(self._continued(table if scale == 1 else table * scale, self._tower), tokens)
         projected = self._width is not None and not stack.embedding.narrow
         return (X @ self.parameter("W_in", self._width, d_model) if projected else X), length
+
+    def _continued(self, table: Array, tower: Tower) -> Array:
+        """Return a table of tokens above the rows of a picture, which have the width of the tokens' by projection."""
+        layer = tower_layer(tower)
+        (patches,) = layer.inputs
+        rows = self.let("S")(part("pictures", layer)(self.input(patches)))
+        picture = self.let("V")(part("projector", projector_layer(tower.projector, rows.shape))(rows))
+        return self.let("E_all")(Stacked(table, picture))
 
     # --- what the head makes of the last rows ---
 
@@ -242,8 +272,11 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
     for number, run in enumerate(stack.runs, 1):
         layers = "layers" if len(stack.runs) == 1 else f"layers_{number}"
         Z = let("Z" if len(stack.runs) == 1 else f"Z_{number}")(_run(run, layers, Z, seen if memory else None, beside))
+        if number == stack.read:
+            read = Z
     if stack.final_norm is not None:
         Z = let("Y")(part("final_norm", norm_layer(stack.final_norm))(Z))
+    Z = Z if stack.read is None else read
     return Layer(name, (X, *([seen] if memory else [])), (), let, Z)
 
 

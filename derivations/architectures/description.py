@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 
 from sympy import Expr, Integer, Rational, Symbol
 
+from derivations.architectures.checkpoints.family import Family as Names
 from derivations.architectures.storage import Storage
 from derivations.language.arrays.functions import Named, gelu
 from derivations.language.layers.layer import Layer
@@ -33,13 +34,16 @@ __all__ = [
     "Model",
     "Norm",
     "Patches",
+    "Projector",
     "Recurrent",
     "RelativeBias",
     "Rotary",
     "Run",
     "Stack",
+    "Tower",
     "heads_of_groups",
     "key_value_heads",
+    "of_pictures",
 ]
 
 EPSILON = Rational(1, 10**5)
@@ -284,7 +288,11 @@ class AudioStem:
 
 @dataclass(frozen=True)
 class Stack:
-    """Runs of blocks in sequence, with the layers before and after them."""
+    """Runs of blocks in sequence, with the layers before and after them.
+
+    The output is that of the last run and the norm, or of the first `read` runs: those behind them, and the norm, are
+    stored and computed, and nothing reads them.
+    """
 
     runs: tuple[Run, ...]
     embedding: Embedding
@@ -292,6 +300,7 @@ class Stack:
     final_norm: Norm | None = None
     relative_bias: RelativeBias | None = None
     stem: Patches | AudioStem | None = None  # in place of tokens
+    read: int | None = None
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -336,8 +345,41 @@ class Head:
 
 
 @dataclass(frozen=True)
+class Projector:
+    """The map from the rows of a tower to rows of the width of the tokens': one linear map, or two.
+
+    With `inner` columns between them there are two linear maps, and an activation. `joined` neighbouring rows become
+    one: side by side, each after the norm, or their mean if `averaged`, with the norm behind it.
+    """
+
+    inner: Expr | None = None
+    activation: Named = gelu
+    biases: bool = True
+    norm: Norm | None = None
+    joined: Expr = Integer(1)
+    averaged: bool = False
+
+
+@dataclass(frozen=True)
+class Tower:
+    """A model of pictures inside a language model: its rows, from `first` on, are projected and stand among tokens.
+
+    Sizes of `architecture` are symbols of its own kind: `of_pictures` tells them from those of the language model.
+    """
+
+    architecture: Architecture
+    projector: Projector
+    first: int = 0
+
+
+def of_pictures(symbol: Symbol) -> Symbol:
+    """Return the size of a tower that has the name of a size of the language model."""
+    return size(f"{symbol.name}_pictures")
+
+
+@dataclass(frozen=True)
 class Architecture:
-    """A Transformer: an encoder, a decoder, or both, and a head."""
+    """A Transformer: an encoder, a decoder, or both, and a head; with a tower the tokens of a picture are its rows."""
 
     name: str
     head: Head
@@ -345,6 +387,7 @@ class Architecture:
     decoder: Stack | None = None
     d_model: Expr = d_model
     vocab: Expr = vocab
+    tower: Tower | None = None
 
 
 @dataclass(frozen=True)
@@ -352,7 +395,7 @@ class Model:
     """An architecture with the numbers of its sizes, and the assumptions made in reading them.
 
     `part` names the described part of the model, if that is not the whole model; `storage` is how its numbers are
-    stored.
+    stored, and `names` are those of its weights in checkpoints, if they are known.
     """
 
     architecture: Architecture
@@ -362,6 +405,7 @@ class Model:
     published: tuple[tuple[str, object], ...] = field(default=())
     part: str = ""
     storage: Storage = field(default_factory=Storage)
+    names: Names | None = None
 
     @property
     def name(self) -> str:

@@ -14,7 +14,7 @@ from sympy import Symbol
 from derivations.architectures.description import Block, Experts, Model, Run, Stack
 from derivations.symbols import size
 
-__all__ = ["by_kind", "kind_of"]
+__all__ = ["by_kind", "kind_of", "without_tower"]
 
 
 def kind_of(block: Block, sparse: bool) -> str:
@@ -45,6 +45,13 @@ def by_kind(model: Model) -> Model:
             architecture = replace(architecture, encoder=changed) if encodes else replace(architecture, decoder=changed)
             values |= numbers
     return model if architecture is model.architecture else replace(model, architecture=architecture, values=values)
+
+
+def without_tower(model: Model) -> Model:
+    """Return the language model alone of a model that also reads pictures."""
+    if model.architecture.tower is None:
+        return model
+    return replace(model, architecture=replace(model.architecture, tower=None))
 
 
 def _together(stack: Stack, model: Model, taken: set[str]) -> tuple[tuple[Run, ...], dict[Symbol, int]]:

@@ -197,8 +197,7 @@ class Storage:
     """How a model is stored: the base type, and the layout of packed matrices, if any.
 
     `numbers` are the values of the symbols of the layout, without g if all inputs share a scale; `left_out` are the
-    names of modules that are not packed, and `names` is the family of checkpoints that uses these names. If the bytes
-    are not known, `refused` is the reason.
+    names of modules that are not packed. If the bytes are not known, `refused` is the reason.
     """
 
     dtype: str | None = None
@@ -207,7 +206,6 @@ class Storage:
     packs: Where = "layers"
     numbers: Mapping[Symbol, int] | None = None
     left_out: tuple[str, ...] = ()
-    names: str = ""
     refused: str = ""
 
     def matrix(self, inputs: Expr, outputs: Expr) -> Expr:

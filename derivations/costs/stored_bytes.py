@@ -18,7 +18,6 @@ from sympy import Expr, Integer, expand
 from derivations.architectures.checkpoints.family import Family, Stored
 from derivations.architectures.composition import build
 from derivations.architectures.description import Model
-from derivations.architectures.hugging_face import FAMILIES
 from derivations.architectures.kinds import by_kind
 from derivations.architectures.storage import BYTES, Storage
 from derivations.costs.weight_groups import MOST_LAYERS, Group, weight_groups
@@ -59,10 +58,9 @@ def stored_bytes(model: Model, groups: Iterable[Group] | None = None, shares: Sh
     groups = tuple(weight_groups(model, together) if groups is None else groups)
     if storage.layout is None:
         return expand(base * sum(_entries(groups, shares), Integer(0)))
-    read = FAMILIES.get(storage.names)
-    family = None if read is None else read.names
-    if family is None or any(each.axes for each in family.weights.values()):  # kernels are no linear maps
-        raise ValueError(f"the names of the tensors of {storage.names} are not known here, so not which are packed")
+    family = model.names
+    if family is None or any(_has_axes(family, weight) for group in groups for weight in group.weights):
+        raise ValueError("the names of its tensors, or their axes, are not known here, so not which are packed")
     result = Integer(0)
     for module in _modules(groups, family, shares):
         # unless an excluded name contains the number of a layer, all layers agree
@@ -173,6 +171,12 @@ def divided(weight: str, shape: Shape, shares: Shares) -> Expr:
 def is_route(weight: str) -> bool:
     """Return whether a weight chooses experts; it has one column for each of them, but every device reads it."""
     return weight.rpartition(".")[2] in (*ROUTES, "b_router")
+
+
+def _has_axes(family: Family, weight: str) -> bool:
+    """Return whether a weight is stored as a kernel, which is no linear map."""
+    stored = family.weights.get(weight)
+    return stored is not None and bool(stored.axes)
 
 
 def _stored(family: Family, weight: str) -> Stored:

@@ -105,10 +105,11 @@ def _of_stage(layers: tuple[int, ...] | None, stage: Stage) -> tuple[Expr, tuple
 
 
 def _outside(together: Model, stage: Stage | None) -> Iterator[Group]:
-    whole = weight_shapes(build(together.architecture))
-    outside = {path: shape for path, (shape, _) in whole.items() if not _in_layers(path)}
+    whole = {path: each for path, each in weight_shapes(build(together.architecture)).items() if not _in_layers(path)}
+    outside = {path: shape for path, (shape, _) in whole.items()}
     if stage is None:
-        yield Group(outside, Integer(1))
+        for copies in dict.fromkeys(times for _, times in whole.values()):  # a tower has layers of its own
+            yield Group({path: shape for path, (shape, times) in whole.items() if times == copies}, copies)
         return
     head = together.architecture.head
     tied = ("E",) if head.tied and not stage.opens and "logits" in build(together.architecture).shapes else ()

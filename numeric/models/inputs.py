@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike
 
 from numeric.runtime.checks import InputError
 
-__all__ = ["frames_of", "patches_of"]
+__all__ = ["frames_of", "patches_of", "places_of_rows"]
 
 
 def patches_of(name: str, pictures: Any, channels: int, patch: int, count: int, dtype: DTypeLike) -> Any:
@@ -35,6 +35,19 @@ def patches_of(name: str, pictures: Any, channels: int, patch: int, count: int, 
     squares = whole.reshape(*pixels.shape[:-2], height, patch, width, patch)
     # (..., channel, row of patches, row, column of patches, column): the two axes of patches go to the front
     return np.moveaxis(squares, (-4, -2), (-5, -4)).reshape(*pixels.shape[:-3], count, channels * patch**2)
+
+
+def places_of_rows(name: str, tokens: Any, place: int, first: int, count: int) -> Any:
+    """Return tokens in which those that hold the place of a picture's rows are the numbers of these rows, in order.
+
+    Definition   the k-th token equal to `place` becomes `first` + k
+    Shapes       tokens (..., n), result (..., n)
+    Raises       InputError where a text has not one place for each of `count` rows
+    """
+    at = tokens == place
+    if (at.sum(axis=-1) != count).any():
+        raise InputError(f"{name}: a text has one token {place} for each row of its picture, {count} in all")
+    return np.where(at, first + np.cumsum(at, axis=-1) - 1, tokens)
 
 
 def frames_of(name: str, spectra: Any, mel: int, frames: int, dtype: DTypeLike) -> Any:

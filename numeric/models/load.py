@@ -19,9 +19,10 @@ from numpy.typing import DTypeLike
 from sympy import Symbol
 
 from derivations.architectures.composition import build
-from derivations.architectures.description import AudioStem, Model, Patches, Rotary, Stack
+from derivations.architectures.description import AudioStem, Model, Patches, Rotary, Stack, of_pictures
 from derivations.architectures.hugging_face import FAMILIES, read_config
 from derivations.architectures.reading import read_json
+from derivations.language.arrays.shapes import total
 from derivations.language.layers.layer import Layer
 from derivations.positions.rotary_scaling import reach, same_reach
 from derivations.symbols import m
@@ -29,7 +30,7 @@ from numeric.codegen.compile import compile_layer
 from numeric.codegen.formula_printer import CompileError
 from numeric.models.checkpoints.reading import read_weights
 from numeric.models.decoding import Decoder, Text
-from numeric.models.inputs import frames_of, patches_of
+from numeric.models.inputs import frames_of, patches_of, places_of_rows
 from numeric.models.padding import masks_of, on_real_tokens, real_tokens, written_behind
 from numeric.optimize.prepare import Prepared, prepare
 from numeric.runtime.checks import InputError
@@ -62,14 +63,14 @@ def load(folder: str | Path, dtype: DTypeLike = np.float32, *, ignore: Sequence[
     config = read_json(folder / "config.json")
     model = read_config(folder / "config.json", ignore=tuple(ignore))
     family = FAMILIES[str(config["model_type"])]  # it was read
-    if family.names is None or not family.runs:
+    if model.names is None or not family.runs:
         raise InputError(
             f"{folder}: weights of the model_type {config['model_type']!r:.80} are not read, "
             f"only those of {', '.join(kind for kind, each in FAMILIES.items() if each.runs)}"
         )
     _check_positions(folder, model)
     layer = build(model.architecture)
-    weights = read_weights(folder, layer, model.values, family.names, number_type)
+    weights = read_weights(folder, layer, model.values, model.names, number_type)
     return LoadedModel(model, config, _generation(folder, config), layer, weights, number_type)
 
 
@@ -153,6 +154,8 @@ class LoadedModel:
         architecture = self.model.architecture
         if architecture.decoder is None or architecture.head.kind != "language_model":
             raise InputError(f"{self.model.name} does not score following tokens: it generates nothing")
+        if architecture.tower is not None:
+            raise InputError(f"{self.model.name} reads a picture as well: it generates nothing here yet; use logits")
         if isinstance(longest, bool) or not isinstance(longest, int | np.integer) or longest < 0:
             raise InputError(f"{self.model.name}: longest must be an integer >= 0, not {longest!r}")
         name = self.layer.inputs[0].name
@@ -235,6 +238,8 @@ class LoadedModel:
             raise InputError(f"{self.model.name} has no segments")
         if mask is None:
             return self._of_arrays(name, arrays)
+        if self.model.architecture.tower is not None:
+            raise InputError(f"{self.model.name}: a mask beside a picture is not read; give texts without padding")
         real = masks_of(self.model.name, mask, {each: arrays[each] for each in asked})
         of_one_row = self.layer.shapes[name][0] == 1
         return on_real_tokens(partial(self._of_arrays, name), arrays, real, of_one_row=of_one_row)
@@ -255,17 +260,30 @@ class LoadedModel:
 
     def _read(self, name: str, given: Any) -> Any:
         """Return an input as the array of the equations."""
-        encoder, values = self.model.architecture.encoder, self.model.values
+        architecture, values = self.model.architecture, dict(self.model.values)
+        tower = architecture.tower
+        encoder = architecture.encoder if tower is None else tower.architecture.encoder
         stem = None if encoder is None else encoder.stem
         if name == "patches" and isinstance(stem, Patches):
-            channels, patch, count = (
-                int(each.xreplace(dict(values))) for each in (stem.channels, stem.size, stem.count)
-            )
+            sizes = (stem.channels, stem.size, stem.count)
+            if tower is not None:
+                sizes = tuple(each.xreplace({s: of_pictures(s) for s in each.free_symbols}) for each in sizes)
+            channels, patch, count = (int(each.xreplace(values)) for each in sizes)
             return patches_of(self.model.name, given, channels, patch, count, self.dtype)
         if name == "frames" and isinstance(stem, AudioStem):
-            mel = int(stem.mel.xreplace(dict(values)))
+            mel = int(stem.mel.xreplace(values))
             return frames_of(self.model.name, given, mel, 2 * self._heard[m], self.dtype)
-        return self._tokens(name, given)
+        return self._tokens(name, given) if tower is None else self._with_rows(name, given)
+
+    def _with_rows(self, name: str, given: Any) -> Any:
+        """Return tokens, of which those that stand for a picture are the numbers of its rows behind the vocabulary."""
+        place = self.config.get("image_token_index", self.config.get("image_token_id"))
+        if type(place) is not int:
+            raise InputError(f"{self.model.name}: the configuration names no token that stands for a row of a picture")
+        array = np.asarray(given)
+        self._tokens(name, np.where(array == place, 0, array))
+        count = int(total(self.layer.shapes["V"][0]).xreplace(dict(self.model.values)))
+        return places_of_rows(self.model.name, array, place, self.model.values[self.model.architecture.vocab], count)
 
     def _tokens(self, name: str, tokens: Any) -> Any:
         array = np.asarray(tokens)

@@ -274,7 +274,7 @@ def test_a_family_whose_names_are_not_known_is_refused() -> None:
     }
     found = count(model_of(config, "vit")).json()
     assert found["memory"]["weights_bytes"] is None
-    assert any("names of the tensors of vit are not known" in text for text in found["assumptions"])
+    assert any("names of its tensors, or their axes, are not known" in text for text in found["assumptions"])
 
 
 def test_a_type_that_is_asked_for_sizes_every_number() -> None:

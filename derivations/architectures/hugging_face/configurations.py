@@ -41,12 +41,20 @@ def model_of(config: Mapping[str, object], name: str, ignore: Sequence[str] = ()
         known = f"did you mean {near[0]}" if near else f"known are {', '.join(FAMILIES)}"
         raise fields.error("model_type", f"is {shown(model_type)}, an unknown family of models; {known}")
     family = FAMILIES[model_type]
-    storage = storage_of(fields, model_type, _inside(config))
+    storage = storage_of(fields, _inside(config))
     parts = family.read(fields, _head(fields, family))
     fields.finish()
-    architecture = Architecture(name, parts.head, parts.encoder, parts.decoder)
+    architecture = Architecture(name, parts.head, parts.encoder, parts.decoder, tower=parts.tower)
     source = f"model_type {model_type}"
-    return Model(architecture, dict(fields.values), source, tuple(fields.assumptions), (), fields.part, storage)
+    return Model(
+        architecture,
+        dict(fields.values),
+        source,
+        tuple(fields.assumptions),
+        part=fields.part,
+        storage=storage,
+        names=parts.names or family.names,
+    )
 
 
 def _inside(config: Mapping[str, object]) -> Mapping[str, object]:

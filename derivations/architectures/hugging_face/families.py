@@ -39,15 +39,16 @@ _FAMILIES: dict[str, Family] = {}
 
 
 def family(
-    model_type: str, heads: Mapping[str, str], names: Names | None = None, *, runs: bool = True
+    model_type: str, heads: Mapping[str, str], names: Names | None = None, *, runs: bool | None = None
 ) -> Callable[[Reader], Reader]:
     """Let a function read the configurations of a `model_type`, whose classes have the given heads.
 
-    `names` is the table of its weights in checkpoints, which run unless `runs` is false.
+    `names` is the table of its weights in checkpoints, which run unless `runs` is false; where a configuration decides
+    the names, `runs` says it alone.
     """
 
     def entered(read: Reader) -> Reader:
-        _FAMILIES[model_type] = Family(read, heads, names, runs and names is not None)
+        _FAMILIES[model_type] = Family(read, heads, names, names is not None if runs is None else runs)
         return read
 
     return entered

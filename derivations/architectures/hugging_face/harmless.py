@@ -54,7 +54,7 @@ HARMLESS = frozenset([
     "no_repeat_ngram_size", "num_beam_groups", "num_beams", "num_return_sequences", "prefix",
     "remove_invalid_values", "repetition_penalty", "suppress_tokens", "temperature", "top_k", "top_p", "typical_p",
     "transformers.js_config", "use_mtp",
-    "is_composition",
+    "ignore_index", "is_composition", "num_image_tokens",
     "original_max_position_embeddings",
     "is_llama_config", "model_max_length", "n_special", "predict_special_tokens", "use_return_dict", "xla_device",
     # losses, order of evaluation, data preparation, heads of other classes

@@ -9,6 +9,7 @@ from sympy import Expr, Max, Rational, tanh
 
 from derivations.activations.gelu import gelu_tanh
 from derivations.activations.sigmoid import sigmoid, silu, swish
+from derivations.architectures.checkpoints.family import Family as Names
 from derivations.architectures.description import (
     Block,
     Experts,
@@ -16,6 +17,7 @@ from derivations.architectures.description import (
     Norm,
     Run,
     Stack,
+    Tower,
     heads_of_groups,
     key_value_heads,
 )
@@ -48,11 +50,16 @@ MOST_LISTED, LONGEST_PATTERN = 10_000, 64  # the most layers that are read one b
 
 @dataclass(frozen=True)
 class Parts:
-    """The result of a reader: a head and the stacks before it."""
+    """The result of a reader: a head and the stacks before it, and a tower of pictures beside them.
+
+    `names` are those of the weights, where the family alone does not tell them.
+    """
 
     head: Head
     encoder: Stack | None = None
     decoder: Stack | None = None
+    tower: Tower | None = None
+    names: Names | None = None
 
 
 # --- words ----------------------------------------------------------------------------------------------------------

@@ -27,19 +27,19 @@ MOST_STARS, MOST_NAMES = 3, 100_000
 GIVEN = ("quantization_config", "compression_config")
 
 
-def storage_of(f: Fields, family: str, inner: Mapping[str, object] | None = None) -> Storage:
+def storage_of(f: Fields, inner: Mapping[str, object] | None = None) -> Storage:
     """Read how numbers are stored; `inner` are the fields of the text model, used if the outer ones are missing."""
     dtype = _dtype(f, inner or {})
     given = [f.take(field, None) for field in GIVEN]
     config = next((each for each in (*given, (inner or {}).get(GIVEN[0])) if each), None)
     if config is None:
-        return Storage(dtype, names=family)
+        return Storage(dtype)
     if not isinstance(config, dict):
         raise f.error(GIVEN[0], f"is {shown(config)}; an object or null is needed")
     try:
-        return _quantised(dtype, family, config)
+        return _quantised(dtype, config)
     except _Unknown as unknown:
-        return Storage(dtype, str(config.get("quant_method", ""))[:60], names=family, refused=str(unknown))
+        return Storage(dtype, str(config.get("quant_method", ""))[:60], refused=str(unknown))
 
 
 class _Unknown(ValueError):
@@ -59,7 +59,7 @@ def _dtype(f: Fields, inner: Mapping[str, object]) -> str | None:
     raise f.error(f.given("dtype", ("torch_dtype",)) or "dtype", f"is {shown(word)}; known are {', '.join(BYTES)}")
 
 
-def _quantised(dtype: str | None, family: str, config: Mapping[str, object]) -> Storage:
+def _quantised(dtype: str | None, config: Mapping[str, object]) -> Storage:
     name = config.get("quant_method")
     if name is None and (config.get("load_in_8bit") or config.get("load_in_4bit")):
         name = "bitsandbytes"  # as its first releases wrote it
@@ -79,7 +79,7 @@ def _quantised(dtype: str | None, family: str, config: Mapping[str, object]) -> 
     }
     if missing:
         raise _Unknown(f"{GIVEN[0]} of {name} gives no {', '.join(sorted(missing))}")
-    return Storage(dtype, str(name), layout, method.packs, numbers, _left_out(method, config), family)
+    return Storage(dtype, str(name), layout, method.packs, numbers, _left_out(method, config))
 
 
 def _check_field(field: str, value: object, method: Method) -> None:

@@ -21,7 +21,7 @@ from sympy import Expr, Integer, Min, Rational, Symbol, expand
 from derivations.architectures.composition import build
 from derivations.architectures.description import Architecture, AudioStem, Block, Head, Model, Patches
 from derivations.architectures.hugging_face.fields import LARGEST_SIZE
-from derivations.architectures.kinds import by_kind
+from derivations.architectures.kinds import by_kind, without_tower
 from derivations.architectures.storage import BYTES
 from derivations.costs.fit.budget import Budget, Part, largest, last_that_fits
 from derivations.costs.fit.hardware import Device, Engine, engine_named
@@ -29,6 +29,7 @@ from derivations.costs.fit.mesh import Mesh, layers_of, stacks_of, tensor_sizes
 from derivations.costs.key_value_caches import cached_numbers, cached_source_numbers, decoding_stack
 from derivations.costs.stored_bytes import base_dtype, stored_bytes
 from derivations.costs.weight_groups import Stage, kinds_of_layers, weight_groups
+from derivations.language.counting.costs import count_parameters
 from derivations.language.counting.live_arrays import live_entries
 from derivations.symbols import batch, m, n
 
@@ -77,8 +78,8 @@ class Serving:
 
     @cached_property
     def together(self) -> Model:
-        """The model with the layers of one kind in one run."""
-        return by_kind(self.model)
+        """The model with the layers of one kind in one run, without a tower of pictures: texts do not pass it."""
+        return by_kind(without_tower(self.model))
 
     @property
     def values(self) -> dict[Symbol, Integer]:
@@ -121,6 +122,8 @@ class Serving:
         shares = self.mesh.shares(self.model)
         groups = tuple(weight_groups(self.model, self.together, stage))
         yield Part("weights", stored_bytes(self.model, groups, shares), f"as stored: {self.storage_words}")
+        if self.model.architecture.tower is not None and (stage is None or stage.opens):
+            yield Part("tower", self.tower, "weights of what reads pictures, whole on every device that has them")
         layers: Mapping[Block, Expr] | None = None
         if stage is not None:
             layers = {kind.block: kind.copies for kind in kinds_of_layers(self.model, self.together, stage)}
@@ -142,6 +145,20 @@ class Serving:
             scores = build(self.together.architecture).shapes["logits"]
             each = scores[-1].xreplace(shares)
             yield Part("scores", BYTES_OF_A_SCORE * batch * each, "scores of the next token of every text, float32")
+
+    @property
+    def tower(self) -> Expr:
+        """The bytes of the tower of pictures and its projector, which no packing of layers changes.
+
+        Raises       ValueError where all matrices are packed, so that the names of those of the tower matter
+        """
+        storage = self.model.storage
+        if storage.layout is not None and storage.packs == "linear":
+            raise ValueError(
+                f"{self.model.name}: which matrices of its tower of pictures {storage.method} packs is not known"
+            )
+        whole, texts = (count_parameters(build(each.architecture)) for each in (self.model, without_tower(self.model)))
+        return expand(BYTES[base_dtype(self.model)] * (whole - texts))
 
     @cached_property
     def live(self) -> Expr:

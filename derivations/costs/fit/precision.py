@@ -57,7 +57,7 @@ def stored_as(model: Model, name: str | None) -> Model:
         return model
     base = base_dtype(model)
     if name in BYTES:
-        return replace(model, storage=Storage(name, names=model.storage.names))
+        return replace(model, storage=Storage(name))
     packing = WEIGHTS.get(name)
     if packing is None:
         raise ValueError(f"the type of weights {name!r} is unknown; choose {', '.join((*BYTES, *WEIGHTS))}")
@@ -71,7 +71,6 @@ def stored_as(model: Model, name: str | None) -> Model:
         packs=packs,
         numbers=packing.numbers,
         left_out=("lm_head",),
-        names=model.storage.names,
     )
     return replace(model, storage=storage)
 

@@ -180,6 +180,8 @@ class ServingReport:
             )
             yield f"bounds let all texts choose the same experts{words}"
         yield from serving.model.assumptions
+        if serving.model.architecture.tower is not None:
+            yield "texts alone: of what reads pictures only the weights are counted"
 
     # --- as data ---
 

@@ -23,7 +23,7 @@ from sympy import Expr, Integer, Poly, Rational, Symbol, expand, prod
 
 from derivations.architectures.composition import build
 from derivations.architectures.description import Model
-from derivations.architectures.kinds import by_kind
+from derivations.architectures.kinds import by_kind, without_tower
 from derivations.architectures.storage import BYTES
 from derivations.costs.counts import RECOMPUTED
 from derivations.costs.fit.adapters import RANK, TARGETS, adapter_groups
@@ -92,8 +92,8 @@ class Training:
 
     @cached_property
     def together(self) -> Model:
-        """The model with the layers of one kind in one run."""
-        return by_kind(self.model)
+        """The model with the layers of one kind in one run, without a tower of pictures."""
+        return by_kind(without_tower(self.model))
 
     @property
     def values(self) -> dict[Symbol, Integer]:

@@ -121,6 +121,8 @@ class TrainingReport:
             yield "1F1B" + (", interleaved" if training.mesh.chunks > 1 else "") + "; the most loaded stage is shown"
         yield "a bound and no prediction: products of visible pairs at the peak of every device, nothing else"
         yield from training.model.assumptions
+        if training.model.architecture.tower is not None:
+            yield "the language model alone is trained, by texts: what reads pictures is left out"
 
     # --- as data ---
 

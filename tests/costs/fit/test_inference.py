@@ -1,11 +1,16 @@
 """Serving: the parts by hand, the limits as the last that fits, and figures that others measured or computed."""
 
+import json
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from sympy import Rational
 
+from derivations.architectures.description import Model
+from derivations.architectures.hugging_face import model_of
+from derivations.architectures.kinds import without_tower
 from derivations.architectures.models import named_model
 from derivations.costs.counts import count
 from derivations.costs.fit.budget import largest, last_that_fits
@@ -13,6 +18,7 @@ from derivations.costs.fit.hardware import Device, device_named, engine_named
 from derivations.costs.fit.inference import Serving, fewest_devices
 from derivations.costs.fit.mesh import Mesh
 from derivations.costs.fit.precision import WEIGHTS, stored_as
+from derivations.costs.fit.time_bounds import weights_read
 from derivations.symbols import m, n
 
 H100 = device_named("h100")
@@ -166,3 +172,25 @@ def test_deepseek_v3_fits_where_an_engine_recommends_it_and_not_on_half_as_many(
     model = stored_as(named_model("deepseek-v3"), weights)
     assert Serving(model, 4096, mesh=Mesh(tensor=number)).fits(device_named(device))
     assert not Serving(model, 4096, mesh=Mesh(tensor=number // 2)).fits(device_named(device))
+
+
+LLAVA = Path(__file__).parents[2] / "architectures" / "configurations.json"
+
+
+def llava() -> Model:
+    """Return LLaVA 1.5 7B, a tower of pictures and a language model."""
+    return model_of(json.loads(LLAVA.read_text(encoding="utf-8"))["llava-1.5-7b"]["config"], "llava-1.5-7b")
+
+
+def test_the_weights_of_a_tower_are_a_part_of_their_own_that_texts_do_not_move() -> None:
+    model = llava()
+    counts, serving = count(model), Serving(model, 1024)
+    parts = {part.name: part.bytes.xreplace(serving.values) for part in serving.budget.parts}
+    assert parts["weights"] + parts["tower"] == counts.number(counts.weights_bytes)
+    assert parts["tower"] == 2 * 324_487_168
+    texts = Serving(without_tower(model), 1024)
+    assert weights_read(serving) == weights_read(texts)
+    assert stored_as(model, "int4").storage.packs == "layers"
+    assert Serving(stored_as(model, "int4"), 1024).tower == serving.tower
+    with pytest.raises(ValueError, match="which matrices of its tower of pictures bitsandbytes packs is not known"):
+        _ = Serving(stored_as(model, "nf4"), 1024).budgets

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sympy import Rational, sqrt
@@ -26,7 +26,7 @@ from derivations.architectures.hugging_face.shared import Parts, grouped_heads, 
 from derivations.language.arrays.functions import gelu
 from derivations.symbols import d_model
 
-__all__ = ["gemma", "gemma2", "gemma3", "gemma3_of_text", "vaultgemma"]
+__all__ = ["gemma", "gemma2", "gemma3", "vaultgemma"]
 
 
 @family("gemma", decoder_heads("Gemma"), GEMMA)
@@ -89,38 +89,6 @@ def gemma3(f: Fields, kind: str) -> Parts:
     full = replace(attention, positions=rotary_of(f, of_full, base))
     near = replace(attention, positions=rotary_of(f, of_local, local))
     return _alternating(f, head, rms, full, near, kinds_of_layers(f, lambda i: (i + 1) % pattern != 0))
-
-
-TEXT_ALONE = "the language model alone, without what reads pictures"
-DEFAULTS_OF_TEXT: Mapping[str, object] = {
-    "vocab_size": 262208,
-    "num_attention_heads": 8,
-    "num_key_value_heads": 4,
-    "head_dim": 256,
-}  # which the releases leave out of `text_config`
-
-
-@family("gemma3", {"Gemma3ForConditionalGeneration": "language_model"}, GEMMA_2, runs=False)
-def gemma3_of_text(f: Fields, kind: str) -> Parts:
-    """Gemma 3 models that also read images: only the language model, which `text_config` describes."""
-    config = f.table("text_config")
-    if config is None:
-        raise f.error("text_config", "is missing; the language model is described there")
-    f.table("vision_config")
-    f.take("mm_tokens_per_image", None)
-    f.only("tie_word_embeddings", True)
-    taken = {field: value for field, value in DEFAULTS_OF_TEXT.items() if config.get(field) is None}
-    text = Fields({**config, **taken}, f"{f.name}: text_config")
-    text.only("model_type", "gemma3_text")
-    parts = gemma3(text, kind)
-    text.finish()
-    f.values |= text.values
-    f.part = TEXT_ALONE
-    f.assumptions += [TEXT_ALONE, *text.assumptions]
-    f.assumptions += [
-        f"text_config has no {field}: {value}, the default of the family" for field, value in taken.items()
-    ]
-    return parts
 
 
 def _gemma(

@@ -1,34 +1,61 @@
-"""Language models inside models that also read pictures: what `text_config` describes, without what reads pictures.
+"""Models made of models: a language model that `text_config` describes, and the tower of pictures of `vision_config`.
 
-Definition   the family of the language model is that of `model_type` in `text_config`; the counts are of the language
-             model and its head, and say so
+Definition   the two are read by the families of their model types; a projector between them is an entry of `TOWERS`.
+             Without one, or without a `vision_config` that is read, the counts are of the language model and its head,
+             and say so
 Assumes      texts alone: where positions have three axes (Wang et al. 2024, Qwen2-VL), the three numbers of a token of
              a text are equal, and the rotation is the ordinary one
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
+from math import isqrt
 
+from sympy import Integer, Rational, Symbol
+
+from derivations.architectures.checkpoints.family import Family as Names
+from derivations.architectures.checkpoints.joined import joined_names
 from derivations.architectures.checkpoints.llama import LLAMA
-from derivations.architectures.hugging_face.families import family, family_of
-from derivations.architectures.hugging_face.fields import Fields
-from derivations.architectures.hugging_face.positions import of_one_axis
+from derivations.architectures.description import (
+    Architecture,
+    Attention,
+    Block,
+    Embedding,
+    FeedForward,
+    Head,
+    Norm,
+    Patches,
+    Projector,
+    Run,
+    Stack,
+    Tower,
+    of_pictures,
+)
+from derivations.architectures.hugging_face.families import Family, family, family_of
+from derivations.architectures.hugging_face.fields import Fields, shown
+from derivations.architectures.hugging_face.positions import of_one_axis, rotary_of
+from derivations.architectures.hugging_face.readers.encoders import BIASES
 from derivations.architectures.hugging_face.readers.gated import qwen2, qwen3
-from derivations.architectures.hugging_face.readers.gemma import TEXT_ALONE
-from derivations.architectures.hugging_face.shared import Parts
+from derivations.architectures.hugging_face.shared import Parts, activation, uniform
+from derivations.symbols import N, d_ff, d_k, d_model, d_v, h, size
 
-__all__ = ["JOINED", "qwen2_of_text", "qwen3_of_text"]
+__all__ = ["JOINED", "TEXT_ALONE", "TOWERS", "qwen2_of_text", "qwen3_of_text"]
+
+TEXT_ALONE = "the language model alone, without what reads pictures"
 
 # model_type: the class, and whether scores are tied to the table of tokens if no field says so
 JOINED: Mapping[str, tuple[str, bool]] = {
     "aya_vision": ("AyaVision", True),  # Cohere (2025)
+    "gemma3": ("Gemma3", True),  # Gemma Team (2025)
     "internvl": ("InternVL", True),  # Zhu et al. (2025), InternVL 3
     "llava": ("Llava", False),  # Liu et al. (2024), LLaVA-1.5
     "llava_next": ("LlavaNext", False),  # Liu et al. (2024)
     "llava_onevision": ("LlavaOnevision", False),  # Li et al. (2024)
     "mistral3": ("Mistral3", True),  # Mistral AI (2025), Mistral Small 3.1
+    "paligemma": ("PaliGemma", True),  # Beyer et al. (2024)
     "qwen2_vl": ("Qwen2VL", False),  # Wang et al. (2024)
     "qwen2_5_vl": ("Qwen2_5_VL", False),  # Bai et al. (2025)
     "qwen3_vl": ("Qwen3VL", False),  # Qwen Team (2025)
@@ -39,9 +66,9 @@ JOINED: Mapping[str, tuple[str, bool]] = {
 OF_PICTURES = frozenset(
     [
         *("adapter_layer_norm_eps", "downsample_factor", "downsample_ratio", "image_grid_pinpoints"),
-        *("image_seq_length", "multimodal_projector_bias", "projector_hidden_act", "projector_layernorm_eps"),
-        *("spatial_merge_size", "vision_aspect_ratio", "vision_config", "vision_feature_layer"),
-        "vision_feature_select_strategy",
+        *("image_seq_length", "mm_tokens_per_image", "multimodal_projector_bias", "projection_dim"),
+        *("projector_hidden_act", "projector_layernorm_eps", "spatial_merge_size", "vision_aspect_ratio"),
+        *("vision_config", "vision_feature_layer", "vision_feature_select_strategy"),
     ]
 )
 # sizes that files leave out where they are the defaults of the configuration class of the language model
@@ -51,6 +78,8 @@ LEFT_OUT: Mapping[str, Mapping[str, object]] = {
         **{"hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32},
         "num_key_value_heads": 8,
     },
+    "siglip_vision_model": {"image_size": 224},
+    "gemma3_text": {"vocab_size": 262208, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256},
 }
 
 
@@ -60,30 +89,175 @@ def _joined(tied: bool, f: Fields, kind: str) -> Parts:
     for field in OF_PICTURES:
         f.take(field, None)
     flat = config is None
+    if flat and not f.given("hidden_size"):
+        raise f.error("text_config", "is missing; the language model is described there")
     inner = {k: v for k, v in f.config.items() if k not in OF_PICTURES} if config is None else dict(config)
-    inner["tie_word_embeddings"] = f.take("tie_word_embeddings", None if flat else inner.get("tie_word_embeddings"))
-    if inner["tie_word_embeddings"] is None:
-        inner["tie_word_embeddings"] = tied
+    inner["tie_word_embeddings"] = _tied(f, inner, tied)
+    for field in () if flat else ("_vocab_size", "hidden_size", "vocab_size"):
+        f.take(field, None)  # what older files say of the language model a second time
+    if str(f.config.get("model_type")) in BOTH_WAYS and inner.pop("use_bidirectional_attention", None):
+        f.assumptions.append(SEEN)
     name = str(f.config.get("model_type")) + "_text" if flat else inner.pop("model_type", None)
     found = family_of(name)
     if found is None:
         raise f.error("text_config", "has no model_type whose language models are read")
-    taken = {field: value for field, value in LEFT_OUT.get(str(name), {}).items() if inner.get(field) is None}
-    text = Fields({**inner, **taken}, f.name if flat else f"{f.name}: text_config")
+    text, assumed = _inside(f, str(name), inner, f.name if flat else f"{f.name}: text_config")
     parts = found.read(text, kind)
     text.finish()
     f.read |= text.read if flat else set()
     f.values |= text.values
-    f.part = TEXT_ALONE
-    f.assumptions += [TEXT_ALONE, *text.assumptions]
-    f.assumptions += [
-        f"text_config has no {field}: {value}, the default of the family" for field, value in taken.items()
-    ]
-    return parts
+    f.assumptions += [*text.assumptions, *assumed]
+    tower, names = _tower(f)
+    if tower is None:
+        f.part = TEXT_ALONE
+        f.assumptions.append(TEXT_ALONE)
+        return replace(parts, names=found.names)
+    return replace(parts, tower=tower, names=found.names and names and joined_names(found.names, names))
+
+
+def _tied(f: Fields, inner: Mapping[str, object], usual: bool) -> object:
+    """Return whether scores are tied to the table of tokens: what the whole model says, or else the language model.
+
+    A family whose scores are usually not tied has them tied where one of the two says so.
+    """
+    outside = f.flag("tie_word_embeddings", usual) if f.given("tie_word_embeddings") else None
+    inside = inner.get("tie_word_embeddings")
+    if outside is None:
+        if usual and inside is False and str(f.config.get("model_type")) in TOWERS:
+            raise f.error("text_config.tie_word_embeddings", "is false, and that of the whole model is not given")
+        return usual if inside is None else inside
+    return outside or (not usual and inside is True)
+
+
+def _inside(f: Fields, model_type: str, config: Mapping[str, object], place: str) -> tuple[Fields, list[str]]:
+    """Return the fields of a model inside, with those that files leave out, and the assumptions about these."""
+    taken = {field: value for field, value in LEFT_OUT.get(model_type, {}).items() if config.get(field) is None}
+    where = place.rpartition(": ")[2] or place
+    assumed = [f"{where} has no {field}: {value}, the default of the family" for field, value in taken.items()]
+    return Fields({**config, **taken}, place), assumed
+
+
+# --- towers ---------------------------------------------------------------------------------------------------------
+
+
+def _tower(f: Fields) -> tuple[Tower | None, Names | None]:
+    """Return the tower of pictures and the names of its weights; None for a tower that is not described, or not read.
+
+    The sizes of the language model are known before.
+    """
+    config, (usual, join) = f.table("vision_config"), TOWERS.get(str(f.config.get("model_type")), ("", None))
+    model_type = str((config or {}).get("model_type", usual))
+    found = OWN.get(model_type) or family_of(model_type)
+    if not config or join is None or found is None:
+        return None, None
+    inner = {field: value for field, value in config.items() if field != "model_type"}
+    vision, assumed = _inside(f, model_type, inner, f"{f.name}: vision_config")
+    parts = found.read(vision, next(iter(found.heads.values())))
+    assert parts.encoder is not None
+    tower = join(f, vision, Architecture("pictures", parts.head, parts.encoder))
+    for field in ("projection_dim", "projector_hidden_act", "vocab_size"):
+        vision.take(field, None)  # said of the whole model as well
+    vision.finish()
+    f.values |= {of_pictures(symbol): value for symbol, value in vision.values.items()}
+    f.assumptions += [*(f"vision_config: {each}" for each in vision.assumptions), *assumed]
+    return tower, found.names
+
+
+def _llava(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
+    """LLaVA (Liu et al. 2024): rows behind all layers but the last, without the class token; two linear maps."""
+    layers, at = vision.values[N], f.take("vision_feature_layer", -2)
+    count = layers + 1 + at if isinstance(at, int) and at < 0 else at
+    if isinstance(at, bool) or not isinstance(count, int) or not 0 < count < layers:
+        raise f.error("vision_feature_layer", f"is {shown(at)}; rows are read behind one layer, before the last one")
+    assert pictures.encoder is not None
+    (run,) = pictures.encoder.runs
+    read, rest = vision.let(size("N_read"), count), vision.let(size("N_rest"), layers - count)
+    stack = replace(pictures.encoder, runs=(Run(run.blocks, read), Run(run.blocks, rest)), read=1)
+    first = f.choice("vision_feature_select_strategy", {"default": 1, "full": 0}, "default")
+    assert isinstance(first, int)
+    function, biases = activation(f, "projector_hidden_act", "gelu"), f.flag("multimodal_projector_bias", True)
+    return Tower(replace(pictures, encoder=stack), Projector(d_model, function, biases), first)
+
+
+def _paligemma(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
+    """PaliGemma (Beyer et al. 2024): one linear map of all rows."""
+    width = f.whole("projection_dim", 2048)
+    if width != f.values[d_model]:
+        raise f.error("projection_dim", f"is {width} and not the width of the language model, {f.values[d_model]}")
+    return Tower(pictures, Projector())
+
+
+def _gemma3(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
+    """Gemma 3 (Gemma Team 2025): rows are means of square cells of patches, normed, through a linear map."""
+    count = vision.values[size("patches")]
+    cells = f.whole("mm_tokens_per_image", 256) or 1
+    side, of_cells = isqrt(count), isqrt(cells)
+    if side**2 != count or of_cells**2 != cells or side % of_cells:
+        raise f.error("mm_tokens_per_image", f"is {cells}; {count} patches are not a square of as many equal squares")
+    assert pictures.encoder is not None and pictures.encoder.final_norm is not None
+    rms = Norm("rms", pictures.encoder.final_norm.eps)
+    f.assumptions.append(SEEN)
+    return Tower(pictures, Projector(None, biases=False, norm=rms, joined=Integer(count // cells), averaged=True))
+
+
+def _qwen2(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
+    """Qwen2-VL (Wang et al. 2024): four neighbouring rows side by side, each normed, through two linear maps."""
+    joined = vision.let(size("w"), (vision.whole("spatial_merge_size", 2) or 1) ** 2)
+    return Tower(pictures, _merger(f, vision, "hidden_size", of_pictures(joined)))
+
+
+def _merger(f: Fields, vision: Fields, field: str, joined: Symbol) -> Projector:
+    width = vision.whole(field)
+    if width != f.values[d_model]:
+        raise vision.error(field, f"is {width} and not the width of the language model, {f.values[d_model]}")
+    inside = joined * of_pictures(d_model)
+    return Projector(inside, norm=Norm("layer", Rational("1e-6")), joined=joined)
+
+
+def _qwen2_vision(f: Fields, kind: str) -> Parts:
+    """Qwen2-VL's encoder of pictures: patches of two frames, without a class token and a table of positions."""
+    f.size(d_model, "embed_dim", 1280)
+    f.size(h, "num_heads", 16)
+    f.let(d_k, f.divided("embed_dim", d_model, "num_heads", h))
+    f.let(d_v, f.values[d_k])
+    f.let(d_ff, f.values[d_model] * (f.whole("mlp_ratio", 4) or 4))
+    frames = f.whole("temporal_patch_size", 2) or 1
+    channels = f.whole("in_channels", 3) or 1
+    f.only("in_chans", channels)
+    f.only("spatial_patch_size", f.config.get("patch_size", 14))
+    colours = f.let(size("channels"), frames * channels)
+    rotary = rotary_of(f, {**(f.table("rope_parameters") or {}), "rope_type": "default"}, Rational(10000))
+    layer_norm = Norm("layer", Rational("1e-6"))
+    block = Block(
+        Attention(h, biases=BIASES, positions=rotary),
+        FeedForward(activation(f, "hidden_act", "quick_gelu")),
+        layer_norm,
+    )
+    cells = f.let(size("cells"), CELLS)
+    patches = Patches(f.size(size("patch"), "patch_size", 14), colours, cells * size("w"), tokens=0, biases=False)
+    f.assumptions += [f"a picture of {CELLS} cells of patches", "positions of patches cost as those of one axis"]
+    return Parts(Head("none"), encoder=Stack(uniform(f, block, "depth"), Embedding(), stem=patches))
+
+
+RUN = frozenset(["llava"])
+SEEN = "rows of a picture see one another there; products over all pairs of positions are counted alike"
+BOTH_WAYS = frozenset(["paligemma"])  # whose texts say so
+CELLS = 256  # of a picture of any size
+OWN: Mapping[str, Family] = {"qwen2_vl_vision": Family(_qwen2_vision, {"": "none"})}
+Join = Callable[[Fields, Fields, Architecture], Tower]
+# model_type: the model type of a tower that names none, and how its rows become rows among those of tokens
+TOWERS: Mapping[str, tuple[str, Join]] = {
+    "gemma3": ("siglip_vision_model", _gemma3),
+    "llava": ("clip_vision_model", _llava),
+    "paligemma": ("siglip_vision_model", _paligemma),
+    "qwen2_vl": ("qwen2_vl_vision", _qwen2),
+}
 
 
 for model_type, (prefix, tied) in JOINED.items():
-    family(model_type, {f"{prefix}ForConditionalGeneration": "language_model"})(partial(_joined, tied))
+    family(model_type, {f"{prefix}ForConditionalGeneration": "language_model"}, runs=model_type in RUN)(
+        partial(_joined, tied)
+    )
 
 
 @family("qwen2_vl_text", {"Qwen2VLTextModel": "none"}, LLAMA)

@@ -6,7 +6,7 @@ changed one by one, scores from random weights, greedy texts; those of `COUNTED`
 
 from typing import Any
 
-__all__ = ["COUNTED", "PICTURE", "PICTURES", "RECURRENT", "SMALL", "VOCAB"]
+__all__ = ["COUNTED", "MADE_OF_MODELS", "PICTURE", "PICTURES", "RECURRENT", "SMALL", "VOCAB"]
 
 VOCAB = 23
 Changes = dict[str, Any]
@@ -290,6 +290,45 @@ PICTURES: list[tuple[str, Changes]] = [
     ("SiglipVisionModel", PICTURE | {"vision_use_head": False}),
     ("ViTMSNForImageClassification", PICTURE | {"num_labels": 3, "qkv_bias": False}),
     ("ViTMSNModel", PICTURE),
+]
+# the two models of one that joins them; a picture has 4 patches, or 16
+CLIP: Changes = {**PICTURE, "num_hidden_layers": 3, "num_channels": 3, "model_type": "clip_vision_model"}
+SIGLIP: Changes = {**CLIP, "image_size": 28, "model_type": "siglip_vision_model"}
+TEXT: Changes = {**SIZES, **TOKENS, "num_hidden_layers": 2}
+PLACE: Changes = {"image_token_index": 22}
+LLAMA_TEXT: Changes = TEXT | {"model_type": "llama"}
+OF_TWO_FRAMES: Changes = {
+    "embed_dim": 16,
+    "depth": 2,
+    "num_heads": 2,
+    "hidden_size": 32,
+    "patch_size": 3,
+    "mlp_ratio": 3,
+}
+MADE_OF_MODELS: list[tuple[str, Changes]] = [
+    ("LlavaForConditionalGeneration", PLACE | {"text_config": LLAMA_TEXT, "vision_config": CLIP}),
+    (
+        "LlavaForConditionalGeneration",
+        PLACE
+        | {"text_config": LLAMA_TEXT | {"model_type": "mistral"}, "vision_config": CLIP, "projector_hidden_act": "relu"}
+        | {"vision_feature_layer": 1, "vision_feature_select_strategy": "full", "multimodal_projector_bias": False},
+    ),
+    (
+        "LlavaForConditionalGeneration",
+        PLACE | {"text_config": TEXT | {"model_type": "qwen3"}, "vision_config": SIGLIP | {"vision_use_head": False}},
+    ),
+    (
+        "PaliGemmaForConditionalGeneration",
+        PLACE | {"text_config": TEXT | {"model_type": "gemma"}, "vision_config": SIGLIP, "projection_dim": 24},
+    ),
+    (
+        "Gemma3ForConditionalGeneration",
+        PLACE | {"text_config": TEXT, "vision_config": SIGLIP, "mm_tokens_per_image": 4},
+    ),
+    (
+        "Qwen2VLForConditionalGeneration",
+        {"image_token_id": 22, "text_config": THREE_AXES, "vision_config": OF_TWO_FRAMES},
+    ),
 ]
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import signature
+from math import isqrt
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,11 +19,11 @@ import pytest
 
 from derivations.architectures.description import Model
 from derivations.architectures.hugging_face import FAMILIES, read_config
-from derivations.architectures.hugging_face.readers.joined import JOINED
+from derivations.architectures.hugging_face.readers.joined import CELLS, JOINED
 from derivations.costs.counts import count
 from derivations.language.counting.convention import Convention
 from derivations.language.counting.memory_counts import saved_residuals
-from tests.numeric.verification.agreement.small_families import RECURRENT
+from tests.numeric.verification.agreement.small_families import MADE_OF_MODELS, RECURRENT
 from tests.numeric.verification.agreement.test_parameter_counts import (
     BART,
     BERT,
@@ -74,7 +75,7 @@ MORE: list[tuple[str, dict[str, Any]]] = [
     ("Gemma3ForCausalLM", WINDOW | {"num_hidden_layers": 8, "head_dim": 6}),
     ("Phi3ForCausalLM", WINDOW | {"pad_token_id": 0, "partial_rotary_factor": 0.5}),
 ]
-CASES = [case for case in ODD if case not in RECURRENT] + MORE
+CASES = [case for case in ODD if case not in [*RECURRENT, *MADE_OF_MODELS]] + MORE
 IDS = [f"{i}-{name}" for i, (name, _) in enumerate(CASES)]
 WRITERS = ("CausalLM", "LMHeadModel", "ForConditionalGeneration")
 READERS = (  # and write nothing, without a head that scores
@@ -245,6 +246,49 @@ def test_a_prompt_and_one_token_more_execute_the_products_that_are_counted(
         sizes = {"batch": batch, "seq": n, "source": source}
         assert prefill == matmul(model, phase="prefill", **sizes)
         assert step == matmul(model, phase="decode", latent="expanded", **sizes) + of_latent_vectors(config, batch, n)
+
+
+def with_picture(config: Any, batch: int, n: int) -> dict[str, Any]:
+    """Return texts of n tokens, each with the tokens of one picture behind the first one."""
+    vision, place = config.vision_config, getattr(config, "image_token_id", None)
+    if hasattr(vision, "image_size"):
+        rows = getattr(config, "mm_tokens_per_image", None) or (vision.image_size // vision.patch_size) ** 2
+        tower = "clip" in vision.model_type
+        if config.model_type == "llava":
+            rows += tower - (config.vision_feature_select_strategy == "default")
+        sides = (vision.num_channels, vision.image_size, vision.image_size)
+        given = {"pixel_values": torch.randn(batch, *sides)}
+    else:
+        rows, side = CELLS, isqrt(CELLS) * vision.spatial_merge_size
+        pixels = vision.in_channels * vision.temporal_patch_size * vision.patch_size**2
+        given = {
+            "pixel_values": torch.randn(batch * side**2, pixels),
+            "image_grid_thw": torch.tensor([[1, side, side]] * batch),
+        }
+    written = tokens(batch, n)
+    written[:, 1 : 1 + rows] = place
+    return given | {"input_ids": written, "mm_token_type_ids": (written == place).int()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "arguments"), MADE_OF_MODELS, ids=[f"{i}-{n}" for i, (n, _) in enumerate(MADE_OF_MODELS)]
+)
+def test_a_text_with_a_picture_executes_the_products_that_are_counted(name: str, arguments: dict[str, Any]) -> None:
+    theirs, model = library(name, arguments)
+    for batch, n in [(1, 260), (2, 263)]:
+        given = with_picture(theirs.config, batch, n)
+        known = {each: given[each] for each in given if each in signature(theirs.forward).parameters}
+        output, forward = executed(theirs, **known)
+        _, backward = executed(total(output).backward)
+        beside = of_learned_query(theirs.config.vision_config, batch)
+        assert forward == matmul(model, batch=batch, seq=n) + beside
+        assert forward + backward == matmul(model, phase="training", batch=batch, seq=n) + beside
+        with torch.no_grad():
+            past = theirs(**known, use_cache=True)
+            cache = "cache" if "cache" in signature(theirs.forward).parameters else "past_key_values"  # by release
+            _, step = executed(theirs, input_ids=tokens(batch, 1), use_cache=True, **{cache: past[cache]})
+        assert step == matmul(model, phase="decode", batch=batch, seq=n)
 
 
 def of_padding(theirs: Any, batch: int) -> int:
@@ -622,10 +666,10 @@ def test_a_product_that_nothing_counts_is_refused() -> None:
 def test_every_family_is_executed() -> None:
     compared = {class_and_config(name, arguments)[1].model_type for name, arguments in CASES}
     recurrent = {class_and_config(name, arguments)[1].model_type for name, arguments in RECURRENT}
-    assert compared | recurrent | {"gemma3", *JOINED} == set(FAMILIES)  # its language model is that of gemma3_text
+    assert compared | recurrent | {*JOINED} == set(FAMILIES)  # their language models are those of other families
     writing = {class_and_config(name, arguments)[1].model_type for (name, arguments), _ in WRITING}
     encoders = {"camembert", "data2vec-text", "distilbert", "ernie", "megatron-bert", "mpnet", "roberta-prelayernorm"}
     encoders |= {"bert-generation", "electra", "eurobert", "vit", "xlm-roberta", "xlm-roberta-xl"}
     encoders |= {"clip_text_model", "clip_vision_model", "deit", "dinov2", "ijepa", "siglip_vision_model", "vit_msn"}
-    assert set(FAMILIES) - writing == encoders | (recurrent - writing) | {"gemma3", "gpt_neo", "openai-gpt", *JOINED}
+    assert set(FAMILIES) - writing == encoders | (recurrent - writing) | {"gpt_neo", "openai-gpt", *JOINED}
     assert len(CASES) >= 60

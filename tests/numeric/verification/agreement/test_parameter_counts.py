@@ -16,7 +16,7 @@ from derivations.architectures.composition import build
 from derivations.architectures.hugging_face import FAMILIES, model_of, read_config
 from derivations.architectures.hugging_face.readers.joined import JOINED
 from derivations.architectures.reading import ConfigError, read_json
-from tests.numeric.verification.agreement.small_families import COUNTED, PICTURES, SMALL
+from tests.numeric.verification.agreement.small_families import COUNTED, MADE_OF_MODELS, PICTURES, SMALL
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -74,6 +74,8 @@ COMPONENTS = [
 ]
 
 
+PROJECTOR = re.compile(r"multi_modal_projector\.|visual\.merger\.")
+TOWER = re.compile(r"^(model\.)?(vision_tower|visual)\.")
 MIXERS = "LightningAttention|DeltaAttention"  # recurrences under the name of attention
 
 
@@ -90,8 +92,12 @@ def library_components(model: "torch.nn.Module") -> dict[str, int]:
             counts["token_embedding"] += parameter.numel()
             continue
         kind = "biases" if name.endswith("bias") else "weights"
+        if PROJECTOR.search(name):
+            counts[f"projector_{kind}"] += parameter.numel()
+            continue
+        where, name = ("pictures." if TOWER.search(name) else ""), TOWER.sub("", name)
         component = next((each for pattern, each in COMPONENTS if re.search(pattern, name)), f"unsorted: {name}")
-        counts[component.format(kind)] += parameter.numel()
+        counts[where + component.format(kind)] += parameter.numel()
     return dict(counts)
 
 
@@ -249,6 +255,7 @@ ODD = [
     *SMALL,
     *COUNTED,
     *PICTURES,
+    *MADE_OF_MODELS,
 ]
 
 
@@ -309,10 +316,12 @@ def test_a_field_left_out_means_the_same_in_the_library(
                 theirs = model_class(class_and_config(name, fewer)[1])
         except (TypeError, ZeroDivisionError):  # the library has no such model: it divides by a field that is missing
             continue
+        if model.part:  # what is left out there is said
+            continue
         ours = sum(parameters_by_component(build(model.architecture)).values()).subs(model.values)
         assert sum(library_components(theirs).values()) == ours, field
         compared += 1
-    assert compared > 5
+    assert compared > 4
 
 
 def test_an_untied_bert_has_one_bias_in_the_library_that_nothing_uses(tmp_path: Path) -> None:
@@ -326,4 +335,4 @@ def test_an_untied_bert_has_one_bias_in_the_library_that_nothing_uses(tmp_path: 
 
 def test_every_family_is_compared() -> None:
     compared = {class_and_config(name, arguments)[1].model_type for name, arguments in ODD}
-    assert compared | {"gemma3", *JOINED} == set(FAMILIES)  # their language models are those of other families
+    assert compared | {*JOINED} == set(FAMILIES)  # their language models are those of other families

@@ -12,12 +12,12 @@ transformers = pytest.importorskip("transformers")
 # ruff: noqa: E402 -- what is imported below needs both libraries, and is half imported where it was skipped before
 
 from derivations.architectures.hugging_face import read_config
-from derivations.architectures.hugging_face.readers.joined import JOINED
+from derivations.architectures.hugging_face.readers.joined import JOINED, TOWERS
 from derivations.costs.counts import count
 from numeric.models.load import load
 from numeric.runtime.checks import InputError
 from tests.numeric.verification.agreement.float64 import exactly
-from tests.numeric.verification.agreement.small_families import COUNTED, PICTURE, PICTURES
+from tests.numeric.verification.agreement.small_families import COUNTED, MADE_OF_MODELS, PICTURE, PICTURES
 from tests.numeric.verification.agreement.test_parameter_counts import WHISPER, class_and_config
 
 pytestmark = pytest.mark.peers
@@ -61,7 +61,7 @@ def test_rows_poolers_and_classes_of_pictures(name: str, changes: dict[str, Any]
 JOINED_SIZES = {"hidden_size": 16, "intermediate_size": 11, "num_hidden_layers": 2, "num_attention_heads": 4}
 
 
-@pytest.mark.parametrize("model_type", JOINED)
+@pytest.mark.parametrize("model_type", [each for each in JOINED if each not in TOWERS])
 def test_the_language_model_of_a_joined_model_has_the_parameters_there(model_type: str, tmp_path: Path) -> None:
     config = transformers.CONFIG_MAPPING[model_type]()
     for field, value in JOINED_SIZES.items():
@@ -93,6 +93,34 @@ def test_texts_of_one_axis_have_the_rows_of_three(name: str, tmp_path: Path) -> 
         expected = model(tokens).last_hidden_state
     model.save_pretrained(tmp_path)
     np.testing.assert_allclose(load(tmp_path, np.float64).hidden(tokens.numpy()), expected, rtol=0, atol=1e-10)
+
+
+LLAVA = [changes for name, changes in MADE_OF_MODELS if name.startswith("Llava")]
+
+
+@pytest.mark.parametrize("changes", LLAVA)
+def test_texts_with_a_picture_have_the_scores_there(changes: dict[str, Any], tmp_path: Path) -> None:
+    """The places of the rows differ from text to text, and other tokens stand between them."""
+    name = "LlavaForConditionalGeneration"
+    random_model(name, changes)
+    with exactly(), torch.no_grad():
+        model = random_model(name, changes)
+        vision, first = model.config.vision_config, model.config.vision_feature_select_strategy == "default"
+        rows = (vision.image_size // vision.patch_size) ** 2 + (vision.model_type == "clip_vision_model") - first
+        pictures = torch.randn(2, vision.num_channels, vision.image_size, vision.image_size)
+        tokens = torch.randint(2, 21, (2, rows + 7))
+        tokens[0, 3 : 3 + rows] = tokens[1, 1 : 1 + 2 * (rows // 2) : 2] = 22
+        tokens[1, 2 : 2 + 2 * (rows - rows // 2) : 2] = 22
+        expected = model(input_ids=tokens, pixel_values=pictures).logits
+    model.save_pretrained(tmp_path)
+    ours = load(tmp_path, np.float64)
+    found = ours.logits(tokens.numpy(), pictures)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
+    assert abs(ours.logits(tokens.numpy(), pictures.flip(0)) - found).max() > 0.01
+    with pytest.raises(InputError, match=f"one token 22 for each row of its picture, {rows} in all"):
+        ours.logits(tokens.numpy()[:, 2:], pictures)
+    with pytest.raises(InputError, match="it generates nothing here yet; use logits"):
+        ours.generate(tokens.numpy(), 3)
 
 
 def test_whisper_hears_and_writes(tmp_path: Path) -> None:

@@ -1,0 +1,60 @@
+"""Projectors: from the rows of a tower of pictures to rows among those of tokens.
+
+Definition   V = S W + b, or V = f(S W_1 + b_1) W_2 + b_2; where w neighbouring rows become one, S is first J, row i of
+             which is the rows w i, ..., w i + w - 1 of S side by side, or their mean
+Shapes       S (k w, d_in), J (k, w d_in) or (k, d_in), V (k, d_model)
+Assumes      w divides the number of rows; rows that become one are neighbours, as those of one cell of patches
+Source       Liu et al. (2024), LLaVA-1.5, section 3.3; Wang et al. (2024), Qwen2-VL, section 2.1; Gemma Team (2025),
+             Gemma 3, section 2.1
+"""
+
+from __future__ import annotations
+
+from sympy import Integer
+
+from derivations.architectures.description import Projector
+from derivations.architectures.projections import norm_layer
+from derivations.language.arrays.arrangements import SumOver, column_block
+from derivations.language.arrays.expression import Array, RowBroadcast, Shape, array
+from derivations.language.arrays.rows import RowRange
+from derivations.language.arrays.selection import Windows
+from derivations.language.arrays.shapes import Axis, total
+from derivations.language.layers.layer import Equations, Layer, part
+from derivations.symbols import d_model, index
+
+__all__ = ["projector_layer"]
+
+o = index("o")
+
+
+def projector_layer(projector: Projector, shape: Shape) -> Layer:
+    """Return the projector of a description for rows of a shape.
+
+    Shapes       rows (k w, d_in), result (k, d_model)
+    """
+    S = array("S", *shape)
+    let, weights = Equations(), []
+    norm = None if projector.norm is None else part("norm", norm_layer(projector.norm))
+    normed = S if norm is None or projector.averaged else let("U")(norm(S))
+    Z = normed if projector.joined == 1 else _joined(let, projector, normed)
+    if norm is not None and projector.averaged:
+        Z = let("U")(norm(Z))
+
+    def affine(x: Array, suffix: str, width: Axis) -> Array:
+        W, b = array(f"W{suffix}", x.shape[1], width), array(f"b{suffix}", width)
+        weights.extend([W, b] if projector.biases else [W])
+        return x @ W + RowBroadcast(b, x.shape[0]) if projector.biases else x @ W
+
+    if projector.inner is None:
+        V = let("V")(affine(Z, "", d_model))
+    else:
+        H = let("H")(projector.activation(affine(Z, "_1", projector.inner)))
+        V = let("V")(affine(H, "_2", d_model))
+    return Layer("projector", (S,), tuple(weights), let, V)
+
+
+def _joined(let: Equations, projector: Projector, rows: Array) -> Array:
+    """Write neighbouring rows side by side as one row, or their mean."""
+    w = projector.joined
+    J = let("J")(RowRange(Windows(rows, w), 0, total(rows.shape[0]) / w, w))
+    return let("M")(SumOver(column_block(J, o), o, w) * (Integer(1) / w)) if projector.averaged else J
