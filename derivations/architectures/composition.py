@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 from sympy import Expr, Integer, tanh
 
@@ -33,11 +33,12 @@ from derivations.architectures.description import (
 )
 from derivations.architectures.patches import audio_stem, patch_embedding
 from derivations.architectures.projections import norm_layer
-from derivations.architectures.projectors import projector_layer
+from derivations.architectures.projectors import projector_layer, projectors_layer
 from derivations.architectures.relative_position_bias import buckets, relative_position_bias
 from derivations.language.arrays.expression import Array, Variable, array, mask_array, token_array
 from derivations.language.arrays.functions import CausalMask, Lookup, WindowMask, gelu, named
-from derivations.language.arrays.rows import RowRange, Stacked
+from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
+from derivations.language.arrays.shapes import total
 from derivations.language.layers.layer import Equations, Layer, Part, part
 from derivations.linear.linear import linear
 from derivations.positions.positional_encoding import positional_encoding
@@ -76,7 +77,7 @@ def tower_layer(tower: Tower) -> Layer:
     whole, architecture = build(tower.architecture), tower.architecture
     let = Equations()
     rows, first = whole.equation("Z").variable, Integer(tower.first)
-    taken = let("rows")(RowRange(rows, first, rows.shape[0] - first))
+    taken = let("rows")(RowRange(rows, first, rows.shape[0] - first)) if tower.first else rows
     layer = Layer(architecture.name, whole.inputs, whole.parameters, (*whole.equations, *let), taken)
     return layer.xreplace({symbol: of_pictures(symbol) for symbol in layer.sizes})
 
@@ -92,6 +93,7 @@ class _Writer:
         self._width: Expr | None = None  # of the rows of the table, if it is not d_model
         self._narrow = False  # whether a head scores rows of that width
         self._tower = architecture.tower
+        self._deep: list[Array] = []  # rows that are added behind the first layers
 
     @property
     def parameters(self) -> tuple[Variable, ...]:
@@ -114,7 +116,7 @@ class _Writer:
         rows = self._embedded(side, stack)
         layer = part(side, stack_layer(stack, side, memory is not None))
         name = "memory" if side == "encoder" and self._pair else "Z"
-        return self.let(name)(layer(rows, *([] if memory is None else [memory])))
+        return self.let(name)(layer(rows, *([] if memory is None else [memory]), *self._deep))
 
     def _embedded(self, side: str, stack: Stack) -> Array:
         suffix, embedding = (f"_{side}" if self._pair else ""), stack.embedding
@@ -160,17 +162,26 @@ class _Writer:
             X: Array = Lookup(table, tokens)
             X = X if scale == 1 else X * scale
         else:
-            X = Lookup(self._continued(table if scale == 1 else table * scale, self._tower), tokens)
+            first, *deep = self._pictured(self._tower)
+            X = Lookup(self.let("E_all")(Stacked(table if scale == 1 else table * scale, first)), tokens)
+            for number, rows in enumerate(deep, 1):
+                placed = PlacedRows(rows, vocab, vocab + rows.shape[0])  # nothing is added to a token of the text
+                self._deep.append(self.let(f"D_{number}")(Lookup(placed, tokens)))
         projected = self._width is not None and not stack.embedding.narrow
         return (X @ self.parameter("W_in", self._width, d_model) if projected else X), length
 
-    def _continued(self, table: Array, tower: Tower) -> Array:
-        """Return a table of tokens above the rows of a picture, which have the width of the tokens' by projection."""
+    def _pictured(self, tower: Tower) -> list[Array]:
+        """Return the rows of a picture, as wide as those of tokens, and those added behind the first layers."""
         layer = tower_layer(tower)
         (patches,) = layer.inputs
         rows = self.let("S")(part("pictures", layer)(self.input(patches)))
-        picture = self.let("V")(part("projector", projector_layer(tower.projector, rows.shape))(rows))
-        return self.let("E_all")(Stacked(table, picture))
+        if not tower.deep:
+            return [self.let("V")(part("projector", projector_layer(tower.projector, rows.shape))(rows))]
+        several = (tower.projector, *tower.deep)
+        all_rows = self.let("V_all")(part("projector", projectors_layer(several, rows.shape))(rows))
+        count = total(all_rows.shape[0]) / len(several)
+        names = ("V", *(f"V_{number}" for number, _ in enumerate(tower.deep, 1)))
+        return [self.let(name)(RowRange(all_rows, i * count, count)) for i, name in enumerate(names)]
 
     # --- what the head makes of the last rows ---
 
@@ -255,9 +266,11 @@ _HEADS: dict[str, Callable[[_Writer, Head, Array], Array | tuple[Array, ...]]] =
 def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Layer:
     """Return the blocks of a stack in sequence, with their masks and biases, and its last norm.
 
-    Shapes       X and Z (n, d_model), memory (m, d_model)
+    Shapes       X, Z and what is added behind the first runs (n, d_model), memory (m, d_model)
     """
     X, seen = array("X", n, d_model), array("memory", m, d_model)
+    added = [array(f"D_{number}", n, d_model) for number in range(1, stack.added + 1)]
+    read: dict[int, Array] = {}
     let = Equations()
     beside: dict[object, Array] = {}
     if stack.causal:
@@ -272,12 +285,15 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
     for number, run in enumerate(stack.runs, 1):
         layers = "layers" if len(stack.runs) == 1 else f"layers_{number}"
         Z = let("Z" if len(stack.runs) == 1 else f"Z_{number}")(_run(run, layers, Z, seen if memory else None, beside))
-        if number == stack.read:
-            read = Z
+        if number <= stack.added:
+            Z = let(f"Z_{number}_added")(Z + added[number - 1])
+        read[number] = Z
     if stack.final_norm is not None:
         Z = let("Y")(part("final_norm", norm_layer(stack.final_norm))(Z))
-    Z = Z if stack.read is None else read
-    return Layer(name, (X, *([seen] if memory else [])), (), let, Z)
+    if stack.read:
+        taken = reduce(Stacked, (read[number] for number in stack.read))
+        Z = taken if len(stack.read) == 1 else let("rows")(taken)
+    return Layer(name, (X, *([seen] if memory else []), *added), (), let, Z)
 
 
 def _run(run: Run, name: str, X: Array, memory: Array | None, beside: dict[object, Array]) -> Array:

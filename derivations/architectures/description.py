@@ -290,8 +290,9 @@ class AudioStem:
 class Stack:
     """Runs of blocks in sequence, with the layers before and after them.
 
-    The output is that of the last run and the norm, or of the first `read` runs: those behind them, and the norm, are
-    stored and computed, and nothing reads them.
+    The output is that of the last run and the norm, or of the runs whose numbers `read` has, one below the other: what
+    is behind the last of them is stored and computed, and nothing reads it. Behind each of the first `added` runs the
+    rows get others of the same number.
     """
 
     runs: tuple[Run, ...]
@@ -300,7 +301,8 @@ class Stack:
     final_norm: Norm | None = None
     relative_bias: RelativeBias | None = None
     stem: Patches | AudioStem | None = None  # in place of tokens
-    read: int | None = None
+    read: tuple[int, ...] = ()
+    added: int = 0
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -349,7 +351,7 @@ class Projector:
     """The map from the rows of a tower to rows of the width of the tokens': one linear map, or two.
 
     With `inner` columns between them there are two linear maps, and an activation. `joined` neighbouring rows become
-    one: side by side, each after the norm, or their mean if `averaged`, with the norm behind it.
+    one: side by side, or their mean if `averaged`. The norm is that of the rows before, or of the joined ones.
     """
 
     inner: Expr | None = None
@@ -358,18 +360,22 @@ class Projector:
     norm: Norm | None = None
     joined: Expr = Integer(1)
     averaged: bool = False
+    norm_joined: bool = False
 
 
 @dataclass(frozen=True)
 class Tower:
     """A model of pictures inside a language model: its rows, from `first` on, are projected and stand among tokens.
 
-    Sizes of `architecture` are symbols of its own kind: `of_pictures` tells them from those of the language model.
+    Sizes of `architecture` are symbols of its own kind: `of_pictures` tells them from those of the language model. Each
+    further projector is that of rows behind earlier layers, which are added behind the first layers of the language
+    model (Meng et al. 2024, DeepStack).
     """
 
     architecture: Architecture
     projector: Projector
     first: int = 0
+    deep: tuple[Projector, ...] = ()
 
 
 def of_pictures(symbol: Symbol) -> Symbol:

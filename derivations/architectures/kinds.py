@@ -31,12 +31,13 @@ def kind_of(block: Block, sparse: bool) -> str:
 def by_kind(model: Model) -> Model:
     """Return a model with the same layers, in one run for each kind: its counts are equal, but its function is not.
 
-    A stack that lists every kind of layer once does not change. The number of layers of each kind is a new size.
+    A stack that lists every kind of layer once does not change, nor one to whose rows others are added between layers.
+    The number of layers of each kind is a new size.
     """
     architecture, values = model.architecture, dict(model.values)
     for side in ("encoder", "decoder"):
         stack: Stack | None = getattr(architecture, side)
-        if stack is not None and len(stack.blocks) > len(set(stack.blocks)):
+        if stack is not None and not stack.added and len(stack.blocks) > len(set(stack.blocks)):
             for run in stack.runs:
                 values.pop(run.count, None)
             runs, numbers = _together(stack, model, {symbol.name for symbol in values})
@@ -49,9 +50,11 @@ def by_kind(model: Model) -> Model:
 
 def without_tower(model: Model) -> Model:
     """Return the language model alone of a model that also reads pictures."""
-    if model.architecture.tower is None:
+    whole = model.architecture
+    if whole.tower is None:
         return model
-    return replace(model, architecture=replace(model.architecture, tower=None))
+    decoder = None if whole.decoder is None else replace(whole.decoder, added=0)
+    return replace(model, architecture=replace(whole, tower=None, decoder=decoder))
 
 
 def _together(stack: Stack, model: Model, taken: set[str]) -> tuple[tuple[Run, ...], dict[Symbol, int]]:

@@ -10,19 +10,22 @@ Source       Liu et al. (2024), LLaVA-1.5, section 3.3; Wang et al. (2024), Qwen
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
+
 from sympy import Integer
 
 from derivations.architectures.description import Projector
 from derivations.architectures.projections import norm_layer
 from derivations.language.arrays.arrangements import SumOver, column_block
 from derivations.language.arrays.expression import Array, RowBroadcast, Shape, array
-from derivations.language.arrays.rows import RowRange
+from derivations.language.arrays.rows import RowRange, Stacked
 from derivations.language.arrays.selection import Windows
 from derivations.language.arrays.shapes import Axis, total
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.symbols import d_model, index
 
-__all__ = ["projector_layer"]
+__all__ = ["projector_layer", "projectors_layer"]
 
 o = index("o")
 
@@ -35,9 +38,9 @@ def projector_layer(projector: Projector, shape: Shape) -> Layer:
     S = array("S", *shape)
     let, weights = Equations(), []
     norm = None if projector.norm is None else part("norm", norm_layer(projector.norm))
-    normed = S if norm is None or projector.averaged else let("U")(norm(S))
+    normed = S if norm is None or projector.norm_joined else let("U")(norm(S))
     Z = normed if projector.joined == 1 else _joined(let, projector, normed)
-    if norm is not None and projector.averaged:
+    if norm is not None and projector.norm_joined:
         Z = let("U")(norm(Z))
 
     def affine(x: Array, suffix: str, width: Axis) -> Array:
@@ -58,3 +61,14 @@ def _joined(let: Equations, projector: Projector, rows: Array) -> Array:
     w = projector.joined
     J = let("J")(RowRange(Windows(rows, w), 0, total(rows.shape[0]) / w, w))
     return let("M")(SumOver(column_block(J, o), o, w) * (Integer(1) / w)) if projector.averaged else J
+
+
+def projectors_layer(projectors: Sequence[Projector], shape: Shape) -> Layer:
+    """Return several projectors, each of as many of the rows as the others, their results one below the other."""
+    S = array("S", *shape)
+    let, count = Equations(), total(shape[0]) / len(projectors)
+    results: list[Array] = []
+    for number, projector in enumerate(projectors):
+        rows = let(f"S_{number}")(RowRange(S, number * count, count))
+        results.append(let(f"V_{number}")(part(f"layer_{number}", projector_layer(projector, rows.shape))(rows)))
+    return Layer("projectors", (S,), (), let, let("V")(reduce(Stacked, results)))

@@ -42,7 +42,7 @@ def test_rows_side_by_side_are_one_row() -> None:
 
 
 def test_rows_that_are_averaged_are_normed_behind() -> None:
-    projector = Projector(biases=False, norm=Norm("rms"), joined=Integer(JOINED), averaged=True)
+    projector = Projector(biases=False, norm=Norm("rms"), joined=Integer(JOINED), averaged=True, norm_joined=True)
     means = S.reshape(ROWS // JOINED, JOINED, IN).mean(axis=1)
     normed = means / np.sqrt((means**2).mean(axis=-1, keepdims=True) + 1e-5)
     found = projected(projector, W=W[:IN], norm={"gamma": np.ones(IN)})
@@ -54,7 +54,7 @@ def tower(read: int | None, first: int = 0) -> Tower:
     block = Block(Attention(h), FeedForward(), Norm())
     runs = (Run((block,), N),) if read is None else (Run((block,), size("N_read")), Run((block,), size("N_rest")))
     patches = Patches(size("p"), size("channels"), size("patches"))
-    stack = Stack(runs, Embedding(patches.rows), stem=patches, read=read)
+    stack = Stack(runs, Embedding(patches.rows), stem=patches, read=(read,) if read else ())
     return Tower(Architecture("pictures", Head("none"), stack), Projector(), first)
 
 

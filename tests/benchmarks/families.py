@@ -30,6 +30,7 @@ __all__ = ["EXACT", "NONE", "REFUSED", "WRONG", "Row", "rows"]
 EXACT, WRONG, REFUSED, NONE, PART = "exact", "wrong", "refused", "not compared", "a part"
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "decoder_layers")
 FEW = 4
+LONG = 260  # positions of a text with a picture
 SIZES = (2, 9, 11)  # sequences, positions, positions of an encoder's input
 Components = Mapping[str, int]
 
@@ -120,7 +121,7 @@ def products(name: str, arguments: Mapping[str, Any]) -> tuple[int, int]:
     """Return the products of one pass, counted and executed."""
     import torch
 
-    from tests.numeric.verification.agreement.small_families import RECURRENT
+    from tests.numeric.verification.agreement.small_families import MADE_OF_MODELS, RECURRENT
     from tests.numeric.verification.agreement.test_executed_flops import (
         beside_recurrences,
         executed,
@@ -129,6 +130,7 @@ def products(name: str, arguments: Mapping[str, Any]) -> tuple[int, int]:
         matmul,
         of_learned_query,
         tokens,
+        with_picture,
     )
 
     theirs, model = library(name, arguments)
@@ -136,6 +138,12 @@ def products(name: str, arguments: Mapping[str, Any]) -> tuple[int, int]:
     if (name, arguments) in RECURRENT:
         _, there = executed(theirs, tokens(batch, n), use_cache=False)
         return matmul(model, batch=batch, seq=n) + beside_recurrences(theirs, batch, n), there
+    if (name, arguments) in MADE_OF_MODELS:
+        given = with_picture(theirs, batch, LONG)
+        with torch.no_grad():
+            _, there = executed(theirs, **given)
+        beside = of_learned_query(theirs.config.vision_config, batch)
+        return matmul(model, batch=batch, seq=LONG) + beside, there
     with torch.no_grad():
         _, there = executed(theirs, **inputs(name, theirs.config, batch, n, source))
     beside = of_learned_query(theirs.config, batch)

@@ -174,16 +174,24 @@ def test_deepseek_v3_fits_where_an_engine_recommends_it_and_not_on_half_as_many(
     assert not Serving(model, 4096, mesh=Mesh(tensor=number // 2)).fits(device_named(device))
 
 
-LLAVA = Path(__file__).parents[2] / "architectures" / "configurations.json"
+RELEASED = Path(__file__).parents[2] / "architectures" / "configurations.json"
 
 
-def llava() -> Model:
-    """Return LLaVA 1.5 7B, a tower of pictures and a language model."""
-    return model_of(json.loads(LLAVA.read_text(encoding="utf-8"))["llava-1.5-7b"]["config"], "llava-1.5-7b")
+def released(name: str) -> Model:
+    """Return a model with a tower of pictures."""
+    return model_of(json.loads(RELEASED.read_text(encoding="utf-8"))[name]["config"], name)
+
+
+@pytest.mark.parametrize("name", ["gemma-3-4b-it", "qwen3-vl-8b"])
+def test_a_plan_of_texts_has_all_weights(name: str) -> None:
+    model = released(name)
+    parts = {part.name: part.bytes.xreplace(Serving(model, 64).values) for part in Serving(model, 64).budget.parts}
+    counts = count(model)
+    assert parts["weights"] + parts["tower"] == counts.number(counts.weights_bytes)
 
 
 def test_the_weights_of_a_tower_are_a_part_of_their_own_that_texts_do_not_move() -> None:
-    model = llava()
+    model = released("llava-1.5-7b")
     counts, serving = count(model), Serving(model, 1024)
     parts = {part.name: part.bytes.xreplace(serving.values) for part in serving.budget.parts}
     assert parts["weights"] + parts["tower"] == counts.number(counts.weights_bytes)

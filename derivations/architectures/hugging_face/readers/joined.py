@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from math import isqrt
 
 from sympy import Integer, Rational, Symbol
@@ -39,7 +40,7 @@ from derivations.architectures.hugging_face.fields import Fields, shown
 from derivations.architectures.hugging_face.positions import of_one_axis, rotary_of
 from derivations.architectures.hugging_face.readers.encoders import BIASES
 from derivations.architectures.hugging_face.readers.gated import qwen2, qwen3
-from derivations.architectures.hugging_face.shared import Parts, activation, uniform
+from derivations.architectures.hugging_face.shared import Parts, activation
 from derivations.symbols import N, d_ff, d_k, d_model, d_v, h, size
 
 __all__ = ["JOINED", "TEXT_ALONE", "TOWERS", "qwen2_of_text", "qwen3_of_text"]
@@ -112,6 +113,9 @@ def _joined(tied: bool, f: Fields, kind: str) -> Parts:
         f.part = TEXT_ALONE
         f.assumptions.append(TEXT_ALONE)
         return replace(parts, names=found.names)
+    if tower.deep:
+        assert parts.decoder is not None
+        parts = replace(parts, decoder=_deepened(f, parts.decoder, len(tower.deep)))
     return replace(parts, tower=tower, names=found.names and names and joined_names(found.names, names))
 
 
@@ -172,7 +176,7 @@ def _llava(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
     assert pictures.encoder is not None
     (run,) = pictures.encoder.runs
     read, rest = vision.let(size("N_read"), count), vision.let(size("N_rest"), layers - count)
-    stack = replace(pictures.encoder, runs=(Run(run.blocks, read), Run(run.blocks, rest)), read=1)
+    stack = replace(pictures.encoder, runs=(Run(run.blocks, read), Run(run.blocks, rest)), read=(1,))
     first = f.choice("vision_feature_select_strategy", {"default": 1, "full": 0}, "default")
     assert isinstance(first, int)
     function, biases = activation(f, "projector_hidden_act", "gelu"), f.flag("multimodal_projector_bias", True)
@@ -197,7 +201,10 @@ def _gemma3(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
     assert pictures.encoder is not None and pictures.encoder.final_norm is not None
     rms = Norm("rms", pictures.encoder.final_norm.eps)
     f.assumptions.append(SEEN)
-    return Tower(pictures, Projector(None, biases=False, norm=rms, joined=Integer(count // cells), averaged=True))
+    return Tower(
+        pictures,
+        Projector(None, biases=False, norm=rms, joined=Integer(count // cells), averaged=True, norm_joined=True),
+    )
 
 
 def _qwen2(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
@@ -206,44 +213,92 @@ def _qwen2(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
     return Tower(pictures, _merger(f, vision, "hidden_size", of_pictures(joined)))
 
 
+def _qwen3(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
+    """Qwen3-VL (Qwen Team 2025): as Qwen2-VL, and rows behind earlier layers, joined first and then normed."""
+    joined = vision.let(size("w"), (vision.whole("spatial_merge_size", 2) or 1) ** 2)
+    depth, text = vision.values[N], f.values[N]
+    behind = [number + 1 for number in vision.numbers("deepstack_visual_indexes", depth)]
+    if sorted(set(behind)) != behind or len(behind) > text:
+        raise vision.error("deepstack_visual_indexes", f"is not a list of growing numbers, of at most {text} layers")
+    projector = _merger(f, vision, "out_hidden_size", of_pictures(joined))
+    assert pictures.encoder is not None
+    (run,) = pictures.encoder.runs
+    ends = sorted({*behind, depth})
+    counts = [end - start for start, end in pairwise([0, *ends])]
+    runs = tuple(Run(run.blocks, vision.let(size(f"N_{i}"), c)) for i, c in enumerate(counts, 1))
+    read = tuple(ends.index(end) + 1 for end in (depth, *behind))
+    stack = replace(pictures.encoder, runs=runs, read=read if behind else ())
+    deep = replace(projector, norm_joined=True)
+    return Tower(replace(pictures, encoder=stack), projector, deep=(deep,) * len(behind))
+
+
+def _deepened(f: Fields, stack: Stack, count: int) -> Stack:
+    """Return equal layers to whose rows others are added behind each of the first ones."""
+    (run,) = stack.runs
+    rest = f.values[N] - count
+    runs = (
+        *(Run(run.blocks, Integer(1)) for _ in range(count)),
+        *([Run(run.blocks, f.let(REST, rest))] if rest else []),
+    )
+    return replace(stack, runs=runs, added=count)
+
+
 def _merger(f: Fields, vision: Fields, field: str, joined: Symbol) -> Projector:
+    """Return two linear maps of neighbouring rows side by side, after a norm."""
     width = vision.whole(field)
     if width != f.values[d_model]:
         raise vision.error(field, f"is {width} and not the width of the language model, {f.values[d_model]}")
-    inside = joined * of_pictures(d_model)
-    return Projector(inside, norm=Norm("layer", Rational("1e-6")), joined=joined)
+    return Projector(joined * of_pictures(d_model), norm=Norm("layer", Rational("1e-6")), joined=joined)
 
 
 def _qwen2_vision(f: Fields, kind: str) -> Parts:
     """Qwen2-VL's encoder of pictures: patches of two frames, without a class token and a table of positions."""
     f.size(d_model, "embed_dim", 1280)
-    f.size(h, "num_heads", 16)
-    f.let(d_k, f.divided("embed_dim", d_model, "num_heads", h))
-    f.let(d_v, f.values[d_k])
     f.let(d_ff, f.values[d_model] * (f.whole("mlp_ratio", 4) or 4))
-    frames = f.whole("temporal_patch_size", 2) or 1
-    channels = f.whole("in_channels", 3) or 1
-    f.only("in_chans", channels)
+    f.only("in_chans", f.whole("in_channels", 3))
     f.only("spatial_patch_size", f.config.get("patch_size", 14))
-    colours = f.let(size("channels"), frames * channels)
+    f.assumptions.append(f"a picture of {CELLS} cells of patches")
+    return _of_frames(f, "quick_gelu", f.let(size("cells"), CELLS), patch=14, depth=32, biases=False)
+
+
+def _qwen3_vision(f: Fields, kind: str) -> Parts:
+    """Qwen3-VL's encoder of pictures: a table of positions, which is stretched to pictures of other sizes."""
+    f.size(d_model, "hidden_size", 1152)
+    f.size(d_ff, "intermediate_size", 4304)
+    places, cell = f.whole("num_position_embeddings", 2304) or 1, (f.whole("spatial_merge_size", 2) or 1) ** 2
+    cells = f.let(size("cells"), f.quotient("num_position_embeddings", places, "the patches of a cell", cell))
+    f.assumptions.append("a picture with as many patches as the table of positions has rows")
+    return _of_frames(f, "gelu_pytorch_tanh", cells, patch=16, depth=27, placed=True)
+
+
+def _of_frames(
+    f: Fields, function: str, cells: Symbol, *, patch: int, depth: int, biases: bool = True, placed: bool = False
+) -> Parts:
+    """Return the layers over patches of several frames, with rotary positions."""
+    f.size(h, "num_heads", 16)
+    for columns in (d_k, d_v):
+        f.let(columns, f.divided("the width", d_model, "num_heads", h))
+    colours = f.let(size("channels"), (f.whole("temporal_patch_size", 2) or 1) * (f.whole("in_channels", 3) or 1))
     rotary = rotary_of(f, {**(f.table("rope_parameters") or {}), "rope_type": "default"}, Rational(10000))
-    layer_norm = Norm("layer", Rational("1e-6"))
-    block = Block(
-        Attention(h, biases=BIASES, positions=rotary),
-        FeedForward(activation(f, "hidden_act", "quick_gelu")),
-        layer_norm,
-    )
-    cells = f.let(size("cells"), CELLS)
-    patches = Patches(f.size(size("patch"), "patch_size", 14), colours, cells * size("w"), tokens=0, biases=False)
-    f.assumptions += [f"a picture of {CELLS} cells of patches", "positions of patches cost as those of one axis"]
-    return Parts(Head("none"), encoder=Stack(uniform(f, block, "depth"), Embedding(), stem=patches))
+    attention = Attention(h, biases=BIASES, positions=rotary)
+    block = Block(attention, FeedForward(activation(f, "hidden_act", function)), Norm("layer", Rational("1e-6")))
+    stem = Patches(f.size(size("patch"), "patch_size", patch), colours, cells * size("w"), tokens=0, biases=biases)
+    f.assumptions.append("positions of patches have two axes, and their rotation costs as that of one")
+    rows = Embedding(stem.rows) if placed else Embedding()
+    run = Run((block,), f.size(N, "depth", depth))
+    return Parts(Head("none"), encoder=Stack((run,), rows, stem=stem))
 
 
+REST = size("N_rest")
 RUN = frozenset(["llava"])
 SEEN = "rows of a picture see one another there; products over all pairs of positions are counted alike"
 BOTH_WAYS = frozenset(["paligemma"])  # whose texts say so
 CELLS = 256  # of a picture of any size
-OWN: Mapping[str, Family] = {"qwen2_vl_vision": Family(_qwen2_vision, {"": "none"})}
+OWN: Mapping[str, Family] = {  # encoders that are read inside other models alone
+    "qwen2_vl_vision": Family(_qwen2_vision, {"": "none"}),
+    "qwen3_vl": Family(_qwen3_vision, {"": "none"}),  # the name in older files
+    "qwen3_vl_vision": Family(_qwen3_vision, {"": "none"}),
+}
 Join = Callable[[Fields, Fields, Architecture], Tower]
 # model_type: the model type of a tower that names none, and how its rows become rows among those of tokens
 TOWERS: Mapping[str, tuple[str, Join]] = {
@@ -251,6 +306,7 @@ TOWERS: Mapping[str, tuple[str, Join]] = {
     "llava": ("clip_vision_model", _llava),
     "paligemma": ("siglip_vision_model", _paligemma),
     "qwen2_vl": ("qwen2_vl_vision", _qwen2),
+    "qwen3_vl": ("qwen3_vl_vision", _qwen3),
 }
 
 

@@ -305,6 +305,10 @@ OF_TWO_FRAMES: Changes = {
     "patch_size": 3,
     "mlp_ratio": 3,
 }
+OF_ONE_SIZE: Changes = {
+    **{"hidden_size": 16, "depth": 4, "num_heads": 2, "intermediate_size": 7, "patch_size": 3, "out_hidden_size": 32},
+    **{"num_position_embeddings": 64, "deepstack_visual_indexes": [0, 2]},
+}
 MADE_OF_MODELS: list[tuple[str, Changes]] = [
     ("LlavaForConditionalGeneration", PLACE | {"text_config": LLAMA_TEXT, "vision_config": CLIP}),
     (
@@ -328,6 +332,10 @@ MADE_OF_MODELS: list[tuple[str, Changes]] = [
     (
         "Qwen2VLForConditionalGeneration",
         {"image_token_id": 22, "text_config": THREE_AXES, "vision_config": OF_TWO_FRAMES},
+    ),
+    (
+        "Qwen3VLForConditionalGeneration",
+        {"image_token_id": 22, "text_config": THREE_AXES | {"head_dim": 8}, "vision_config": OF_ONE_SIZE},
     ),
 ]
 

@@ -248,8 +248,9 @@ def test_a_prompt_and_one_token_more_execute_the_products_that_are_counted(
         assert step == matmul(model, phase="decode", latent="expanded", **sizes) + of_latent_vectors(config, batch, n)
 
 
-def with_picture(config: Any, batch: int, n: int) -> dict[str, Any]:
+def with_picture(theirs: Any, batch: int, n: int) -> dict[str, Any]:
     """Return texts of n tokens, each with the tokens of one picture behind the first one."""
+    config = theirs.config
     vision, place = config.vision_config, getattr(config, "image_token_id", None)
     if hasattr(vision, "image_size"):
         rows = getattr(config, "mm_tokens_per_image", None) or (vision.image_size // vision.patch_size) ** 2
@@ -259,7 +260,9 @@ def with_picture(config: Any, batch: int, n: int) -> dict[str, Any]:
         sides = (vision.num_channels, vision.image_size, vision.image_size)
         given = {"pixel_values": torch.randn(batch, *sides)}
     else:
-        rows, side = CELLS, isqrt(CELLS) * vision.spatial_merge_size
+        each = vision.spatial_merge_size
+        rows = vision.num_position_embeddings // each**2 if hasattr(vision, "num_position_embeddings") else CELLS
+        side = isqrt(rows) * each
         pixels = vision.in_channels * vision.temporal_patch_size * vision.patch_size**2
         given = {
             "pixel_values": torch.randn(batch * side**2, pixels),
@@ -267,7 +270,8 @@ def with_picture(config: Any, batch: int, n: int) -> dict[str, Any]:
         }
     written = tokens(batch, n)
     written[:, 1 : 1 + rows] = place
-    return given | {"input_ids": written, "mm_token_type_ids": (written == place).int()}
+    given |= {"input_ids": written, "mm_token_type_ids": (written == place).int()}
+    return {each: given[each] for each in given if each in signature(theirs.forward).parameters}
 
 
 @pytest.mark.slow
@@ -277,15 +281,14 @@ def with_picture(config: Any, batch: int, n: int) -> dict[str, Any]:
 def test_a_text_with_a_picture_executes_the_products_that_are_counted(name: str, arguments: dict[str, Any]) -> None:
     theirs, model = library(name, arguments)
     for batch, n in [(1, 260), (2, 263)]:
-        given = with_picture(theirs.config, batch, n)
-        known = {each: given[each] for each in given if each in signature(theirs.forward).parameters}
-        output, forward = executed(theirs, **known)
+        given = with_picture(theirs, batch, n)
+        output, forward = executed(theirs, **given)
         _, backward = executed(total(output).backward)
         beside = of_learned_query(theirs.config.vision_config, batch)
         assert forward == matmul(model, batch=batch, seq=n) + beside
         assert forward + backward == matmul(model, phase="training", batch=batch, seq=n) + beside
         with torch.no_grad():
-            past = theirs(**known, use_cache=True)
+            past = theirs(**given, use_cache=True)
             cache = "cache" if "cache" in signature(theirs.forward).parameters else "past_key_values"  # by release
             _, step = executed(theirs, input_ids=tokens(batch, 1), use_cache=True, **{cache: past[cache]})
         assert step == matmul(model, phase="decode", batch=batch, seq=n)

@@ -39,7 +39,7 @@ COMPONENTS = [
         "cls_token_or_segment_embedding",
     ),
     (r"patch_embed|encoder\.conv[12]", "patch_or_conv_stem"),
-    (r"(position_embeddings?|positions_embed|embed_positions|wpe)", "position_embedding"),
+    (r"(position_embeddings?|positions_embed|embed_positions|wpe|pos_embed\b)", "position_embedding"),
     (r"(embeddings\.LayerNorm|layernorm_embedding|pre_layrnorm|word_embeddings_layernorm)", "embedding_norm"),
     (r"project_(in|out)\b", "embedding_projection"),
     (r"(seq_relationship|pooler|classifier\.dense|pre_classifier)", "pooler_and_nsp"),
@@ -74,7 +74,7 @@ COMPONENTS = [
 ]
 
 
-PROJECTOR = re.compile(r"multi_modal_projector\.|visual\.merger\.")
+PROJECTOR = re.compile(r"multi_modal_projector\.|visual\.(merger|deepstack_merger_list)\.")
 TOWER = re.compile(r"^(model\.)?(vision_tower|visual)\.")
 MIXERS = "LightningAttention|DeltaAttention"  # recurrences under the name of attention
 
