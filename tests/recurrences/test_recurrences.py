@@ -202,6 +202,13 @@ def test_a_state_does_not_grow_with_the_text() -> None:
         assert counts.number(counts.cache_bytes) == 3 * (20 * 5 + 3 * 20) * counts.number(counts.bytes_per_number)
 
 
+def test_rwkv_keeps_two_sums_for_a_channel_and_two_rows() -> None:
+    config = {"model_type": "rwkv", "hidden_size": 6, "attention_hidden_size": 5, "num_hidden_layers": 3}
+    for length in (7, 700):
+        counts = count(model_of(config | {"vocab_size": 23}, "rwkv"), seq=length)
+        assert counts.number(counts.cache_bytes) == 3 * (2 * 5 + 2 * 6) * counts.number(counts.bytes_per_number)
+
+
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [

@@ -168,6 +168,7 @@ THREE_AXES: Changes = {
     "hidden_size": 32,
     "rope_parameters": {"rope_type": "default", "rope_theta": 100.0, "mrope_section": [2, 1, 1]},
 }
+MIXED_ROWS: Changes = {**TOKENS, "hidden_size": 12, "num_hidden_layers": 3}
 STATES: Changes = {"hidden_size": 24, "num_hidden_layers": 3, "state_size": 5, **TOKENS}
 WIDE: Changes = {name: size for name, size in {**SIZES, **TOKENS}.items() if name != "head_dim"} | {"hidden_size": 32}
 HEADS: Changes = {"mamba_n_heads": 8, "mamba_d_state": 5, "mamba_n_groups": 2}
@@ -213,6 +214,8 @@ FACTORS: Changes = {
     )
 }
 RECURRENT: list[tuple[str, Changes]] = [
+    ("RwkvForCausalLM", MIXED_ROWS | {"attention_hidden_size": 10, "intermediate_size": 11}),
+    ("RwkvForCausalLM", MIXED_ROWS | TIED),
     ("MambaForCausalLM", STATES | {"time_step_rank": 3}),
     ("MambaForCausalLM", STATES | {"use_bias": True, "use_conv_bias": False, "expand": 3}),
     ("FalconMambaForCausalLM", STATES),

@@ -23,7 +23,7 @@ transformers = pytest.importorskip("transformers")
 pytestmark = pytest.mark.peers
 
 INNER_NORMS = "layers.attention_inner_norms"
-NORM = r"(layer_?norm|LayerNorm|\bln_|\bln\b|norm)"
+NORM = r"(layer_?norm|LayerNorm|\bln_|\bln\d?\b|norm)"
 
 # names of parameters in the library: the first pattern that is found names the component; {} for weights or biases
 COMPONENTS = [
@@ -33,6 +33,7 @@ COMPONENTS = [
     (r"dense_prediction", "classifier_{}"),
     (r"generator_|discriminator_predictions", "lm_head_{}"),
     (r"layer_scale\d\.", "layers.layer_scale"),
+    (r"^head\.weight$", "lm_head_{}"),
     (r"^(vision_model\.)?head\.", "pooler_and_nsp"),
     (
         r"cls_token|mask_token|distillation_token|class_embedding|token_type_embeddings",
@@ -40,7 +41,7 @@ COMPONENTS = [
     ),
     (r"patch_embed|encoder\.conv[12]", "patch_or_conv_stem"),
     (r"(position_embeddings?|positions_embed|embed_positions|wpe|pos_embed\b)", "position_embedding"),
-    (r"(embeddings\.LayerNorm|layernorm_embedding|pre_layrnorm|word_embeddings_layernorm)", "embedding_norm"),
+    (r"(embeddings\.LayerNorm|layernorm_embedding|pre_layrnorm|pre_ln|word_embeddings_layernorm)", "embedding_norm"),
     (r"project_(in|out)\b", "embedding_projection"),
     (r"(seq_relationship|pooler|classifier\.dense|pre_classifier)", "pooler_and_nsp"),
     (r"(predictions\.transform\.LayerNorm|lm_head\.layer_norm|vocab_layer_norm)", "lm_head_norm"),
@@ -76,7 +77,7 @@ COMPONENTS = [
 
 PROJECTOR = re.compile(r"multi_modal_projector\.|visual\.(merger|deepstack_merger_list)\.")
 TOWER = re.compile(r"^(model\.)?(vision_tower|visual)\.")
-MIXERS = "LightningAttention|DeltaAttention"  # recurrences under the name of attention
+MIXERS = "LightningAttention|DeltaAttention|RwkvSelfAttention|RwkvFeedForward"  # recurrences under other names
 
 
 def library_components(model: "torch.nn.Module") -> dict[str, int]:
@@ -87,7 +88,7 @@ def library_components(model: "torch.nn.Module") -> dict[str, int]:
     mixing = [path for path, module in model.named_modules() if re.search(MIXERS, type(module).__name__)]
     for name, parameter in model.named_parameters():
         if any(name.startswith(f"{path}.") for path in mixing):
-            name = name.replace(".self_attn.", ".linear_attn.")
+            name = re.sub(r"\.(self_attn|attention|feed_forward)\.", ".linear_attn.", name)
         if parameter is tokens:  # tied, it may have the name of the head
             counts["token_embedding"] += parameter.numel()
             continue

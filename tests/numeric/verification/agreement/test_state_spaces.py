@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sympy import Integer, Rational
 
+from derivations.language.layers.layer import Layer
 from derivations.recurrences import (
     gated_delta_net,
     gated_recurrence,
@@ -18,6 +19,7 @@ from derivations.recurrences import (
     short_convolution,
     state_space_heads,
 )
+from derivations.recurrences.time_mixing import channel_mixing, time_mixing
 from numeric import compile_layer
 from tests.numeric.verification.agreement.float64 import exactly
 
@@ -198,3 +200,31 @@ def test_the_comparison_can_fail() -> None:
     weights["A"] = weights["A"] + 0.001
     with pytest.raises(AssertionError):
         agree(compile_layer(selective_state_space())(array(x), **weights), mixer(x))
+
+
+RWKV = {"mu_R": "time_mix_receptance", "mu_K": "time_mix_key", "W_R": "receptance", "W_K": "key", "W_V": "value"}
+OVER_TIME = {"mu_V": "time_mix_value", "W_O": "output", "c": "time_decay", "u": "time_first"}
+
+
+@pytest.mark.parametrize(
+    ("module", "layer", "names", "close"),
+    [
+        ("RwkvSelfAttention", time_mixing(), RWKV | OVER_TIME, 1e-6),  # the library takes keys in float32
+        ("RwkvFeedForward", channel_mixing(), RWKV, 1e-12),
+    ],
+)
+def test_rows_are_mixed_as_there(module: str, layer: Layer, names: dict[str, str], close: float) -> None:
+    from transformers.models.rwkv import modeling_rwkv
+
+    config = transformers.RwkvConfig(hidden_size=7, attention_hidden_size=5, intermediate_size=11, num_hidden_layers=1)
+    with exactly(), torch.no_grad():
+        theirs = getattr(modeling_rwkv, module)(config)
+        for parameter in theirs.parameters():
+            parameter.copy_(0.5 * torch.randn(parameter.shape))
+        rows = torch.randn(2, 6, 7)
+        expected = theirs(rows)[0].numpy()
+    found = {ours: getattr(theirs, name) for ours, name in names.items()}
+    weights = {ours: each.weight.mT if hasattr(each, "weight") else each.flatten() for ours, each in found.items()}
+    ours = compile_layer(layer)(rows.numpy(), **{name: each.detach().numpy() for name, each in weights.items()})
+    np.testing.assert_allclose(ours, expected, rtol=0, atol=close)
+    assert abs(ours[:, 1:] - ours[:, :-1]).max() > 0.01
