@@ -20,6 +20,7 @@ from derivations.language.arrays.functions import Hadamard, RowSum, gelu
 from derivations.language.differentiation.claims import local_claims, whole_claims
 from derivations.language.differentiation.reverse import gradient
 from derivations.language.layers.layer import Equation, Layer
+from derivations.language.layers.spelling import in_words
 from derivations.language.results.derivation import Assumption, Claim, Derivation, claim, derivation, result, step
 from derivations.linear.linear import linear
 from derivations.normalisation.layer_norm import layer_norm
@@ -351,7 +352,7 @@ def rms_post_norm_gradient() -> Derivation:
 
 def by_equations(layer: Layer, source: str) -> Derivation:
     """Return the claims for every equation of a layer that applies no part; the chain rule gives the rest."""
-    title = f"The gradient of the {layer.name.replace('_', ' ')}, equation by equation"
+    title = f"The gradient of the {in_words(layer.name)}, equation by equation"
     return replace(local_claims(layer), title=title, source=RULES.format(source))
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from derivations.catalogue import results
 from derivations.language.layers.layer import Layer
+from derivations.language.printing.page import layer_title
 from derivations.site.attempts import Attempt
 from derivations.site.calculator import calculator_page
 from derivations.site.formulas import Formulas, Setter
@@ -112,7 +113,7 @@ def _uses(contents: Contents, documents: Sequence[Document]) -> Uses:
     for name, layer in contents.layers.items():
         for part in dict.fromkeys(each.layer.name for each in layer.parts.values()):
             if part in contents.layers:
-                uses[part].append((name.replace("_", " "), layer_path(name)))
+                uses[part].append((layer_title(name), layer_path(name)))
     for document in documents:
         for name in document.shown:
             uses[name].append((document.page.title, document.page.path))

@@ -14,7 +14,7 @@ from derivations.language.judge.rules import RULES
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.loops import python_source
 from derivations.language.printing.notation import NOTATIONS
-from derivations.language.printing.page import Note, Row, page, printer_for, rows_of
+from derivations.language.printing.page import Note, Row, layer_title, page, printer_for, rows_of
 from derivations.language.printing.page import Page as Printed
 from derivations.language.printing.titles import marked
 from derivations.language.printing.views import display_of, page_as_markdown
@@ -291,7 +291,7 @@ def _neighbour(view: ResultView, back: str) -> Html:
 
 
 def _topic(topic: str) -> str:
-    return topic.replace("_", " ").capitalize()
+    return layer_title(topic)
 
 
 def results_page(views: Sequence[ResultView]) -> Page:

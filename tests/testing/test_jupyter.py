@@ -23,7 +23,7 @@ def test_a_layer_shows_its_equations():
     data = displayed(scaled_dot_product_attention())
     assert data["text/latex"] == f"$\\displaystyle {scaled_dot_product_attention().latex()}$"
     assert r"S &= \frac{Q K^{\top}}{\sqrt{d_{k}}} \\" in data["text/latex"]
-    assert data["text/markdown"].startswith("### Scaled dot product attention\n\n$$\n\\begin{aligned}\n")
+    assert data["text/markdown"].startswith("### Scaled dot-product attention\n\n$$\n\\begin{aligned}\n")
     assert r"Where $Q \in \mathbb{R}^{n \times d_{k}}$" in data["text/markdown"]
     assert data["text/plain"] == "scaled_dot_product_attention(Q, K, V)"
 

@@ -15,6 +15,7 @@ from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.scalars import Rounded
 from derivations.language.arrays.shapes import total
 from derivations.language.layers.layer import Equation, Layer
+from derivations.language.layers.spelling import in_words
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.notation import Notation
 from derivations.language.printing.references import source_in
@@ -224,7 +225,7 @@ def layer_title(name: str, lang: str = "en") -> str:
     """Return the name of a layer or of a topic in words."""
     if name.endswith("_gradient"):
         return word("{} gradient", lang).format(layer_title(name.removesuffix("_gradient"), lang))
-    title = name.replace("_", " ")
+    title = in_words(name)
     return said(Kind.NAMES, title[:1].upper() + title[1:], lang)
 
 
