@@ -8,6 +8,7 @@ Result       LaTeX for pdflatex and lualatex; Chinese is set by lualatex with th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from derivations.language.printing.breaking.displays import display
@@ -73,7 +74,7 @@ _END = r"""
 
 def entry(parts: Statement, width: float, lang: str = "en") -> str:
     """Return a result with its proof, or a layer, as a numbered entry of the book."""
-    kind = word("Result" if parts.proofs else "Layer", lang)
+    kind = word("Layer" if not parts.proofs else "Definition" if parts.naming else "Result", lang)
     title = marked(parts.title, _INLINE.format, escaped_latex)
     body = [] if parts.proofs else [display(parts.claims, width)]
     items = [*parts.members, parts.ranges] if parts.ranges else [*parts.members]
@@ -84,14 +85,16 @@ def entry(parts: Statement, width: float, lang: str = "en") -> str:
         body.append(_assumptions(parts.assumptions, width, lang))
     if parts.proofs:
         then = word("then", lang)
-        body.append((then[:1].upper() + then[1:] + "\n") * bool(body) + display(parts.claims, width))
+        # a definition has no proof: its lines stand in the statement
+        rows = [replace(row, beside="") for rows in parts.proofs for row in rows] if parts.naming else parts.claims
+        body.append((then[:1].upper() + then[1:] + "\n") * bool(body) + display(rows, width))
     if parts.source:
         body.append(_source(parts.source, lang))
     statement = "\n\n".join(body).replace("\n\n\\begin{alignat", "\n\\begin{alignat")
     apart = (
         "" if statement.startswith(r"\begin") else r"\par\nobreak"
     )  # a display belongs to the paragraph of the title
-    proof = _proof(parts, width, lang) if parts.proofs else ""
+    proof = _proof(parts, width, lang) if parts.proofs and not parts.naming else ""
     return f"\\begin{{result}}{{{kind}}}{{{title}}}{{{_label(parts.id)}}}{apart}\n{statement}\n\\end{{result}}\n{proof}"
 
 

@@ -92,7 +92,7 @@ def definitions(lead: str, rows: Sequence[Row], items: Sequence[str], width: flo
         shown = [each for formula in [*formulas, *items] for each in formula.split(r", \; ")]
         return start + signs.space + signs.comma.join(map(inline.format, shown)) + signs.stop
     rest = [each for item in items for each in item.split(r", \; ")]
-    end = "\n" + signs.comma.join(map(inline.format, rest)) + signs.stop if rest else ""
+    end = f"\n{word('with', lang)}{signs.space}{signs.comma.join(map(inline.format, rest))}{signs.stop}" if rest else ""
     return f"{start}\n{display(rows, width)}{end}"
 
 

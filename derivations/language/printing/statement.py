@@ -39,7 +39,8 @@ class Statement:
     """The parts of a result: title and formulas in turns, definitions, ranges, assumptions, claims and their proofs.
 
     `assumptions` are formulas with words in LaTeX, `proofs` the rows of each claim with the names of the rules, and
-    `letters` the names of the sizes and arrays in it. A layer has `members`, the domains of its arrays.
+    `letters` the names of the sizes and arrays in it. A layer has `members`, the domains of its arrays. `naming` says
+    that nothing is proved: every step puts in what a name stands for, which is evidence of the level `definition`.
     """
 
     id: str
@@ -52,6 +53,7 @@ class Statement:
     members: tuple[str, ...] = ()
     source: str = ""
     letters: tuple[str, ...] = ()
+    naming: bool = False
 
 
 def statement(shown: Derivation | Layer, using: str | Notation, lang: str = "en", name: str = "") -> Statement:
@@ -77,6 +79,7 @@ def _of_result(result: Derivation, using: str | Notation, lang: str) -> Statemen
         tuple(formula for formula, _ in letters if _is_domain(formula)),
         result.source,
         _letters([*expressions, *result.definitions], printer),
+        all(step.rule == "definition" for claim in result.claims for step in claim.steps),
     )
 
 

@@ -24,8 +24,19 @@ __all__ = ["WORDS", "Kind", "Language", "language", "languages", "said", "word"]
 _FOLDER = Path(__file__).with_name("messages")
 
 WORDS = (
-    *("where", "assuming", "if", "let", "assume", "then", "by {}", "otherwise", "even", "odd", "conformable"),
-    *("Source", "Result", "Layer", "Layers", "Proof", "Contents", "References", "Index of letters", "{} and {} more"),
+    *("where", "assuming", "if", "let", "with", "assume", "then", "by {}", "otherwise", "even", "odd", "conformable"),
+    *(
+        "Source",
+        "Result",
+        "Definition",
+        "Layer",
+        "Layers",
+        "Proof",
+        "Contents",
+        "References",
+        "Index of letters",
+        "{} and {} more",
+    ),
     *("The formulas of the Transformer", "Derivations", "{} gradient", "gradient", "Evidence", "recomputed:"),
     *("the rules gradient.*", "the equations: {}"),
 )

@@ -85,6 +85,7 @@ def test_a_rule_stands_at_the_margin_or_below_the_line():
     assert r"a & = b \tag*{$\text{algebra}$}" in display(rows, 345.0)
     wide = [Row("a", "=", " + ".join(f"b_{{{n}}}" for n in range(9)), r"\text{linearity of expectation}")]
     lines = display(wide, 200.0).splitlines()
+    assert lines[-3].endswith(r" \\*")  # no page ends between a line and its rule
     assert lines[-2] == r"& \tag*{$\text{linearity of expectation}$}"
 
 
@@ -93,7 +94,8 @@ def test_a_number_stands_at_the_last_line_of_a_row():
     assert display(rows, 345.0, numbered=True).splitlines() == [
         r"\begin{alignat}{2}",
         r"a & = b \notag \\",
-        r"& = c \qquad \text{algebra} \label{eq:c}",
+        r"& = c \label{eq:c} \\*",
+        r"& \tag*{$\text{algebra}$}",
         r"\end{alignat}",
     ]
 
@@ -137,11 +139,16 @@ def test_a_fraction_stays_whole_where_the_next_line_has_room():
     assert stacked_lines(read(r"\frac{\begin{gathered} a \\ + b \\ + c \end{gathered}}{d}")) == 2
 
 
-def test_the_name_of_a_rule_stays_whole_before_the_sign():
-    """Behind the left side there is no room for the name, below it there is."""
+def test_the_name_of_a_rule_stays_whole_at_the_margin():
+    """Behind the left side there is no room for the name, at the margin below it there is."""
     row = Row(r"\mathrm{" + "w" * 14 + "}", "=", "a + b", r"\text{Kronecker delta}", label="eq:d")
     lines = display([row], 200.0, numbered=True)
-    assert r"\text{Kronecker delta} & \label{eq:d}" in lines
+    assert r"\label{eq:d} \\*" + "\n" + r"& \tag*{$\text{Kronecker delta}$}" in lines
+
+
+def test_the_number_of_a_condition_stands_beside_it():
+    rows = [Row("a", "<", "b"), Row("", "", "", r"\text{if } n \ge 2", "if $n \\ge 2$.", label="eq:d")]
+    assert r"& \qquad \text{if } n \ge 2 \label{eq:d}" in display(rows, 345.0, numbered=True)
 
 
 def test_a_broken_product_goes_on_with_a_sign_and_a_sum_keeps_its_factor():

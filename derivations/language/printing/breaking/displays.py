@@ -68,9 +68,14 @@ def display(rows: Sequence[Row], within: float, *, numbered: bool = False) -> st
     layouts = [_aligned(rows, room), _hanging(rows, room)]
     lines = min(layouts, key=lambda lines: sum(_cost(line, room) for line in lines))
     environment = "alignat" if numbered else "alignat*"
-    *texts, (last, end) = [each for line in lines for each in _texts(line, room, numbered)]
-    body = "".join(f"{text} \\\\\n" + rf"\intertext{{{note}}}" * bool(note) for text, note in texts)
-    return f"\\begin{{{environment}}}{{2}}\n{body}{last}\n\\end{{{environment}}}" + f"\n{end}" * bool(end)
+    *body, (last, end) = [(_together(texts), note) for texts, note in (_texts(line, room, numbered) for line in lines)]
+    text = "".join(f"{each} \\\\\n" + rf"\intertext{{{note}}}" * bool(note) for each, note in body)
+    return f"\\begin{{{environment}}}{{2}}\n{text}{last}\n\\end{{{environment}}}" + f"\n{end}" * bool(end)
+
+
+def _together(texts: Sequence[str]) -> str:
+    """Return lines between which no page ends: a formula, and the name of its rule below it."""
+    return " \\\\*\n".join(texts)
 
 
 def _cost(line: _Line, within: float) -> float:
@@ -81,32 +86,30 @@ def _cost(line: _Line, within: float) -> float:
     return 1 + stacked_lines(read(f"{line.before} {line.after}")) + _EXCESS * max(1.01 * line.width - within, 0.0)
 
 
-def _texts(line: _Line, within: float, numbered: bool) -> list[tuple[str, str]]:
+def _texts(line: _Line, within: float, numbered: bool) -> tuple[list[str], str]:
     """Return a line as text, with what belongs to it at the right margin, or below where it does not fit there.
 
-    At the margin stands the equation number of a numbered display; what belongs to a line then follows the formula.
-    The second of two texts is a sentence below the line.
+    In a numbered display the margin of a line with a number is taken: what belongs to it stands at the margin below.
+    The second of two texts is a sentence below the lines.
     """
     formula = f"{line.before} & {line.after}".strip()
-    number = rf" \label{{{line.label}}}" * bool(line.label) if line.label is not None else r" \notag"
-    number *= numbered
-    needed = width(read(line.beside)) if line.beside else 0.0
+    silent = r" \notag" * numbered
+    labelled = numbered and line.label is not None
+    number = rf" \label{{{line.label}}}" * bool(line.label) if labelled else silent
     if not line.beside:
-        return [(formula + number, "")]
-    if 1.01 * (line.width + needed) + _GAP <= within:
-        remark = rf"\qquad {line.beside}" if numbered else rf"\tag*{{${line.beside}$}}"
-        return [(f"{formula} {remark}{number}", "")]
+        return [formula + number], ""
+    needed = 1.01 * width(read(line.beside))
+    remark = rf"\tag*{{${line.beside}$}}"
+    stated = bool(line.before or line.after)  # a condition has no formula: it stands where a formula would
+    if 1.01 * line.width + needed + _GAP <= within and not (labelled and stated):
+        return [f"& \\qquad {line.beside}{number}" if labelled else f"{formula} {remark}"], ""
     if line.note:
-        return [(formula + number, line.note)]
-    if not numbered and 1.01 * needed + _GAP <= within:
-        return [(formula, ""), (rf"& \tag*{{${line.beside}$}}", "")]
-    if needed > within - line.start - 2 * INDENT and 1.01 * needed <= line.start:
-        silent = r" \notag" * numbered
-        return [(formula + silent, ""), (f"{line.beside} &" + number, "")]  # whole, before the sign &
+        return [formula + number], line.note
+    if needed + _GAP <= within and not (labelled and not stated):
+        return [formula + number, f"& {remark}"], ""
     below = broken(line.beside, within - line.start - 2 * INDENT)
     lines = [rf"& \qquad {each.tex}" for each in below]
-    silent = r" \notag" * numbered
-    return [(formula + silent, ""), *((each + silent, "") for each in lines[:-1]), (lines[-1] + number, "")]
+    return [formula + silent, *(each + silent for each in lines[:-1]), lines[-1] + number], ""
 
 
 def _aligned(rows: Sequence[Row], within: float) -> list[_Line]:
