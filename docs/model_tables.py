@@ -86,7 +86,7 @@ def families() -> str:
             ", ".join(f"`{name}`" for name in family.heads),
             "yes" if family.runs and _compiles(kind) else "",
         )
-        for kind, family in FAMILIES.items()
+        for kind, family in sorted(FAMILIES.items())
     )
     return _table(("`model_type`", "`architectures`; the first where none is named", "runs"), rows)
 

@@ -12,6 +12,7 @@ from derivations.architectures.composition import build
 from derivations.architectures.description import Alibi, Block, Experts, Model, Norm, Rotary
 from derivations.architectures.hugging_face import FAMILIES, model_of, read_config
 from derivations.architectures.hugging_face.readers.joined import JOINED
+from derivations.architectures.hugging_face.readers.plain import Decoder, Windows
 from derivations.architectures.hugging_face.readers.plain_decoders import DECODERS
 from derivations.architectures.hugging_face.readers.recurrent_decoders import RECURRENT_DECODERS
 from derivations.architectures.reading import ConfigError
@@ -105,6 +106,7 @@ RELATIVES = [
 
 def test_every_other_family_has_a_released_configuration() -> None:
     released = {each["config"]["model_type"] for each in CONFIGURATIONS.values()}
+    # one that has none is an entry of `DECODERS`, or a line in `RELATIVES` here
     assert set(FAMILIES) - released == {*RELATIVES, *DECODERS, *JOINED, *RECURRENT_DECODERS} - released
 
 
@@ -485,3 +487,8 @@ def test_a_language_model_inside_has_its_fields_beside_the_pictures_or_below() -
 def test_a_language_model_inside_is_refused_by_the_field(inside: object, sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence):
         model_of({"model_type": "llava", "text_config": inside}, "llava")
+
+
+def test_windows_beside_another_rule_of_layers_are_refused() -> None:
+    with pytest.raises(ValueError, match="both together have no reader"):
+        Decoder(windows=Windows(4096), unrotated="no_rope_layers")

@@ -27,7 +27,8 @@ def test_no_table_is_stale(path: Path) -> None:
 
 def test_every_model_and_family_is_on_a_page() -> None:
     text = "".join(map(read, PAGES))
-    assert [name for name in (*model_names(), *FAMILIES) if f"| `{name}` |" not in text] == []
+    missing = [name for name in (*model_names(), *FAMILIES) if f"| `{name}` |" not in text]
+    assert missing == [], "run `python -m docs.model_tables`"
 
 
 def test_a_stale_table_is_noticed() -> None:

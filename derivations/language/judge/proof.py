@@ -177,6 +177,8 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation, r
         unmet = goal.unmet
     except (Undecided, ShapeError) as error:
         missing = str(error)
+    except (NameError, ImportError):
+        raise  # a mistake in the code of a rule, which would else pass for something that it cannot decide
     except Exception as error:  # whatever happens inside, silence is never success
         missing = f"the rule {step.rule!r} does not know terms of this kind (a {type(error).__name__} came up)"
     # The second look costs more than a few numbers, unless a derivative is written out and differentiated for each.

@@ -64,6 +64,7 @@ from derivations.language.arrays.functions import (
 )
 from derivations.language.arrays.scalars import Expectation, Iverson, Rounded, Variance
 from derivations.language.arrays.shapes import Blocks, ShapeError
+from derivations.language.judge import proof
 from derivations.language.judge.evaluate import Sample
 from derivations.language.judge.proof import judge
 from derivations.language.layers.layer import Equation, Equations
@@ -948,3 +949,12 @@ def test_what_is_true_is_not_refuted(name: str) -> None:
     sides, rule, relation, setting = TRUE[name]
     left, right = sides()
     assert judge(derivation(name, claim(left, step(rule, right, relation)), **setting)).level != "refuted"
+
+
+def test_a_mistake_in_the_code_of_a_rule_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def misspelt(goal: object) -> str:
+        raise NameError("name 'exponnet' is not defined")
+
+    monkeypatch.setattr(proof, "_TACTICS", dict.fromkeys(proof._TACTICS, misspelt))
+    with pytest.raises(NameError):
+        judge(derivation("a mistake", claim(a + b, step("algebra", b + a))))

@@ -171,6 +171,12 @@ class Decoder:
     three_axes: bool = False
     finish: Callable[[Fields, Block], Block] | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse windows beside another rule by which layers differ: `_layers` would leave them out."""
+        dense = self.sparse is not None and self.sparse.dense is not None
+        if self.windows is not None and (self.unrotated or self.recurrences is not None or dense):
+            raise ValueError("layers have windows, or differ by another rule: both together have no reader")
+
 
 def reader_of(family: Decoder) -> Reader:
     """Return the reader of the configurations of a family."""
