@@ -8,9 +8,11 @@ from derivations.recurrences.linear_recurrence import linear_recurrence
 from derivations.recurrences.selective_state_space import selective_state_space, selective_states
 from derivations.recurrences.short_convolution import short_convolution
 from derivations.recurrences.state_space_heads import head_states, state_space_heads
+from derivations.recurrences.time_mixing import channel_mixing, time_mixing
 
 __all__ = [
     "causal_convolution",
+    "channel_mixing",
     "decaying_heads",
     "gated_delta_net",
     "gated_delta_rule",
@@ -23,4 +25,5 @@ __all__ = [
     "selective_states",
     "short_convolution",
     "state_space_heads",
+    "time_mixing",
 ]

@@ -21,11 +21,14 @@ from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.rows import PlacedRows, RowRange
 from derivations.language.arrays.selection import Windows
 from derivations.language.arrays.shapes import Sized
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Layer
 from derivations.recurrences.writer import Writer
 from derivations.symbols import d, d_ff, d_model, n, scalar
 
 __all__ = ["channel_mixing", "time_mixing"]
+
+TOPIC = "recurrence"
 
 x, y = scalar("x"), scalar("y")
 quotient = named("quotient", x / y, x, y)
@@ -61,7 +64,8 @@ def time_mixing() -> Layer:
 
     Definition   that of the module
     Shapes       X and O (n, d_model), W_R, W_K and W_V (d_model, d), W_O (d, d_model)
-    Assumes      exponentials of keys are finite; libraries subtract the largest one so far
+    Assumes      exponentials of keys are finite, so that it is no layer of the catalogue, which takes numbers of any
+                 size; libraries subtract the largest key so far
     Source       Peng et al. (2023), section 3.1
     """
     write = _Mixing()
@@ -77,6 +81,7 @@ def time_mixing() -> Layer:
     return Layer("time_mixing", (X,), write.weights, let, output)
 
 
+@catalogued
 def channel_mixing() -> Layer:
     """Return the layer that mixes channels: a network of two products, and a gate of rows of its own.
 

@@ -23,8 +23,10 @@ from derivations.language.results.derivation import Assumption, Claim, Derivatio
 from derivations.recurrences import delta_rule, gated_delta_rule
 from derivations.recurrences.delta_rule import j, q, s
 from derivations.recurrences.linear_recurrence import B, L, S, c, decayed, recurrent, t, total
+from derivations.recurrences.time_mixing import time_mixing
 from derivations.symbols import d, d_k, m, n
 from numeric import compile_layer
+from numeric.verification.reference.time_mixing import time_mixing as loops_of_time_mixing
 
 
 def by_induction(form: Expr, assuming: list[Assumption]) -> Any:
@@ -200,6 +202,20 @@ def test_a_state_does_not_grow_with_the_text() -> None:
     for length in (7, 700):
         counts = count(model_of(MAMBA, "mamba"), seq=length)
         assert counts.number(counts.cache_bytes) == 3 * (20 * 5 + 3 * 20) * counts.number(counts.bytes_per_number)
+
+
+def test_rows_mixed_over_time_are_those_of_the_loops() -> None:
+    rng = np.random.default_rng(0)
+    sizes = {"n": 7, "d_model": 5, "d": 3}
+    layer = time_mixing()
+    drawn = {
+        v.name: rng.normal(size=[sizes[str(axis)] for axis in v.shape]) for v in (*layer.inputs, *layer.parameters)
+    }
+    found = compile_layer(layer)(**drawn)
+    np.testing.assert_allclose(found, np.array(loops_of_time_mixing(**drawn), dtype=float), rtol=0, atol=1e-12)
+    changed = compile_layer(layer)(**{**drawn, "u": drawn["u"] + 1})
+    np.testing.assert_allclose(changed[0], found[0], atol=1e-12)  # before the first position there is nothing
+    assert abs(changed[1:] - found[1:]).max() > 0.01
 
 
 def test_rwkv_keeps_two_sums_for_a_channel_and_two_rows() -> None:

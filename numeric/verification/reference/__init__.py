@@ -65,6 +65,7 @@ from numeric.verification.reference.sequence import (
     rotary_embedding,
 )
 from numeric.verification.reference.stacks import decoder, decoder_layer, encoder, encoder_layer, pre_norm_layer
+from numeric.verification.reference.time_mixing import channel_mixing, time_mixing
 from numeric.verification.reference.tokens import embedding, positional_encoding
 
 __all__ = [
@@ -75,6 +76,7 @@ __all__ = [
     "batch_norm_inference",
     "causal_convolution",
     "causal_mask",
+    "channel_mixing",
     "class_token",
     "convolution",
     "cross_entropy",
@@ -116,5 +118,6 @@ __all__ = [
     "soft_cross_entropy",
     "softmax",
     "state_space_heads",
+    "time_mixing",
     "transformer",
 ]
