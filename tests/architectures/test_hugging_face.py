@@ -467,6 +467,48 @@ def test_the_language_model_of_llava_is_llama_7b_with_64_tokens_more() -> None:
     assert "text_config has no hidden_size: 4096, the default of the family" in model.assumptions
 
 
+@pytest.mark.parametrize("tower", ["vit", "pixtral", "llama", "bert"])
+def test_of_a_tower_that_is_not_read_nothing_is_counted(tower: str) -> None:
+    released = config("llava-1.5-7b")
+    model = model_of({**released, "vision_config": {**released["vision_config"], "model_type": tower}}, "llava")
+    assert model.architecture.tower is None
+    assert model.part == "the language model alone, without what reads pictures"
+
+
+@pytest.mark.parametrize(
+    ("name", "where", "changes", "sentence"),
+    [
+        ("llava-1.5-7b", "", {"vision_feature_layer": -1}, "rows are read behind one layer, before the last one"),
+        ("llava-1.5-7b", "", {"vision_feature_layer": [-2, -5]}, "rows are read behind one layer"),
+        ("llava-1.5-7b", "", {"vision_feature_layer": True}, "vision_feature_layer"),
+        ("llava-1.5-7b", "vision_config", {"hidden_sizes": 3}, "vision_config: hidden_sizes = 3 is not understood"),
+        ("paligemma-3b", "", {"projection_dim": 2049}, "not the width of the language model, 2048"),
+        ("gemma-3-4b-it", "", {"mm_tokens_per_image": 200}, "4096 patches are not a square of as many equal squares"),
+        ("gemma-3-4b-it", "text_config", {"tie_word_embeddings": False}, "that of the whole model is not given"),
+        ("qwen2-vl-7b", "vision_config", {"hidden_size": 1280}, "not the width of the language model, 3584"),
+        ("qwen3-vl-8b", "vision_config", {"deepstack_visual_indexes": [8, 8]}, "is not a list of growing numbers"),
+        (
+            "qwen3-vl-8b",
+            "vision_config",
+            {"deepstack_visual_indexes": [27]},
+            "numbers of layers from 0 to 26 are needed",
+        ),
+        (
+            "qwen3-vl-8b",
+            "vision_config",
+            {"num_position_embeddings": 2305},
+            "is not a multiple of the patches of a cell",
+        ),
+    ],
+)
+def test_what_a_tower_does_not_say_is_refused(name: str, where: str, changes: dict[str, object], sentence: str) -> None:
+    released = config(name)
+    changed = {**released, where: {**released[where], **changes}} if where else {**released, **changes}
+    with pytest.raises(ConfigError, match=sentence) as refused:
+        model_of(changed, name)
+    assert "\n" not in str(refused.value)
+
+
 def test_a_language_model_inside_has_its_fields_beside_the_pictures_or_below() -> None:
     text = {field: value for field, value in config("qwen2.5-7b").items() if field != "architectures"}
     rule = {"type": "mrope", "mrope_section": [16, 24, 24]}

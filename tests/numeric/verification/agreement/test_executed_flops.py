@@ -19,7 +19,8 @@ import pytest
 
 from derivations.architectures.description import Model
 from derivations.architectures.hugging_face import FAMILIES, read_config
-from derivations.architectures.hugging_face.readers.joined import CELLS, JOINED
+from derivations.architectures.hugging_face.readers.joined import JOINED
+from derivations.architectures.hugging_face.readers.towers import CELLS
 from derivations.costs.counts import count
 from derivations.language.counting.convention import Convention
 from derivations.language.counting.memory_counts import saved_residuals

@@ -12,7 +12,8 @@ transformers = pytest.importorskip("transformers")
 # ruff: noqa: E402 -- what is imported below needs both libraries, and is half imported where it was skipped before
 
 from derivations.architectures.hugging_face import read_config
-from derivations.architectures.hugging_face.readers.joined import JOINED, TOWERS
+from derivations.architectures.hugging_face.readers.joined import JOINED
+from derivations.architectures.hugging_face.readers.towers import TOWERS
 from derivations.costs.counts import count
 from numeric.models.load import load
 from numeric.runtime.checks import InputError
