@@ -24,6 +24,7 @@ from derivations.architectures.description import (
     heads_of_groups,
     key_value_heads,
 )
+from derivations.architectures.hugging_face import model_of
 from derivations.architectures.models import named_model
 from derivations.costs.counts import count
 from derivations.costs.questions import (
@@ -41,7 +42,7 @@ from derivations.costs.questions import (
 )
 from derivations.costs.questions.answer import first_above, first_above_for_good, from_length, last_for_which, percent
 from derivations.costs.questions.page import page
-from derivations.costs.questions.purposes import flops_by_purpose, parameters_by_purpose
+from derivations.costs.questions.purposes import flops_by_purpose, parameters_by_purpose, purpose_of_component
 from derivations.language.arrays.functions import gelu
 from derivations.language.counting.costs import count_flops, count_parameters, flops_by_part
 from derivations.symbols import N, d_ff, d_k, d_model, d_v, h, n, size, vocab
@@ -381,3 +382,23 @@ def test_the_summary_of_what_reads_no_text_or_caches_nothing() -> None:
 def test_the_page_is_up_to_date(repository: Path) -> None:
     """Run `python -m derivations.costs.questions.page docs/questions.md` when this fails."""
     assert (repository / "docs" / "questions.md").read_text(encoding="utf-8") == page()
+
+
+def test_layers_without_attention_and_networks_have_no_share_of_them() -> None:
+    config = {"model_type": "rwkv", "hidden_size": 6, "num_hidden_layers": 3, "vocab_size": 23}
+    found = feed_forward_share(model_of(config, "rwkv"))
+    assert (found.number, found.figures["of attention and networks"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "purpose"),
+    [
+        ("pictures.layers.ffn_weights", "feed-forward"),
+        ("pictures.layers.self_attention_biases", "attention"),
+        ("pictures.patch_or_conv_stem", "embedding and head"),
+        ("projector_weights", "embedding and head"),
+        ("pictures.layers.norm_weights", "norms and the rest"),
+    ],
+)
+def test_a_tower_of_pictures_has_the_purposes_of_a_stack(name: str, purpose: str) -> None:
+    assert purpose_of_component(name) == purpose

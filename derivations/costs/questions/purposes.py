@@ -25,7 +25,7 @@ FLOPS = ("attention projections", "attention pairs", "feed-forward", "embedding 
 
 _NETWORKS = frozenset({"feed_forward", "experts"})
 _ATTENTIONS = frozenset({"self_attention", "cross_attention"})
-_HEADS = frozenset({"", "stem", "transform", "pooler", "classifier", "next_sentence"})
+_HEADS = frozenset({"", "projector", "stem", "transform", "pooler", "classifier", "next_sentence"})
 _ENDS = ("_embedding", "embedding_projection", "_stem", "cls_token_or_segment_embedding", "pooler_and_nsp")
 
 
@@ -36,7 +36,7 @@ def purpose_of_part(path: str) -> str:
                  rest of attention; feed-forward: networks, experts and their router; embedding and head: the parts
                  before and after the stacks; the rest: norms and residual sums
     """
-    names = path.split(".")
+    names = path.removeprefix("pictures.").split(".")
     if not _ATTENTIONS.isdisjoint(names):
         return "attention pairs" if names[-1] == "attention" else "attention projections"
     if not _NETWORKS.isdisjoint(names):
@@ -45,12 +45,13 @@ def purpose_of_part(path: str) -> str:
 
 
 def purpose_of_component(name: str) -> str:
-    """Return the purpose of the parameters of a component; the router counts with the experts."""
+    """Return the purpose of the parameters of a component; the router counts with the experts, a tower as a stack."""
+    name = name.removeprefix("pictures.")
     if name.startswith(("layers.ffn_", "layers.router_")):
         return "feed-forward"
     if name.startswith(("layers.self_attention_", "layers.cross_attention_", "layers.attention_", "layers.relative_")):
         return "attention"
-    head = name.startswith(("lm_head_weights", "lm_head_biases", "classifier_")) or name.endswith(_ENDS)
+    head = name.startswith(("lm_head_weights", "lm_head_biases", "classifier_", "projector_")) or name.endswith(_ENDS)
     return "embedding and head" if head else "norms and the rest"
 
 

@@ -27,7 +27,8 @@ def feed_forward_share(model: Model) -> Answer:
     layer = build(model.architecture)
     by = parameters_by_purpose(parameters_by_component(layer))
     network, attention, total = by["feed-forward"], by["attention"], expand(sum(by.values()))
-    of_all, of_layers = (Rational(put(model, network), put(model, w)) for w in (total, attention + network))
+    both = put(model, attention + network)
+    of_all, of_layers = Rational(put(model, network), put(model, total)), Rational(put(model, network), both or 1)
     figures: dict[str, Number] = {"of attention and networks": of_layers}
     used = put(model, active_parameters(model.architecture, layer))
     if used != put(model, total):
