@@ -76,8 +76,11 @@ def tower_layer(tower: Tower) -> Layer:
     """
     whole, architecture = build(tower.architecture), tower.architecture
     let = Equations()
-    rows, first = whole.equation("Z").variable, Integer(tower.first)
-    taken = let("rows")(RowRange(rows, first, rows.shape[0] - first)) if tower.first else rows
+    rows, stack = whole.equation("Z").variable, architecture.encoder
+    count = max(1, len(stack.read) if stack is not None else 1)
+    each = total(rows.shape[0]) / count
+    blocks = [RowRange(rows, number * each + tower.first, each - tower.first) for number in range(count)]
+    taken = let("rows")(reduce(Stacked, blocks)) if tower.first else rows
     layer = Layer(architecture.name, whole.inputs, whole.parameters, (*whole.equations, *let), taken)
     return layer.xreplace({symbol: of_pictures(symbol) for symbol in layer.sizes})
 

@@ -351,7 +351,8 @@ class Projector:
     """The map from the rows of a tower to rows of the width of the tokens': one linear map, or two.
 
     With `inner` columns between them there are two linear maps, and an activation. `joined` neighbouring rows become
-    one: side by side, or their mean if `averaged`. The norm is that of the rows before, or of the joined ones.
+    one: side by side, or their mean if `averaged`. The norm is that of the rows before, or of the joined ones. Where a
+    tower is read behind several layers, `beside` is their number: the rows of a patch stand side by side first.
     """
 
     inner: Expr | None = None
@@ -361,6 +362,7 @@ class Projector:
     joined: Expr = Integer(1)
     averaged: bool = False
     norm_joined: bool = False
+    beside: int = 1
 
 
 @dataclass(frozen=True)

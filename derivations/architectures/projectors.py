@@ -1,7 +1,8 @@
 """Projectors: from the rows of a tower of pictures to rows among those of tokens.
 
 Definition   V = S W + b, or V = f(S W_1 + b_1) W_2 + b_2; where w neighbouring rows become one, S is first J, row i of
-             which is the rows w i, ..., w i + w - 1 of S side by side, or their mean
+             which is the rows w i, ..., w i + w - 1 of S side by side, or their mean; of rows behind several layers
+             those of one patch stand side by side
 Shapes       S (k w, d_in), J (k, w d_in) or (k, d_in), V (k, d_model)
 Assumes      w divides the number of rows; rows that become one are neighbours, as those of one cell of patches
 Source       Liu et al. (2024), LLaVA-1.5, section 3.3; Wang et al. (2024), Qwen2-VL, section 2.1; Gemma Team (2025),
@@ -38,7 +39,12 @@ def projector_layer(projector: Projector, shape: Shape) -> Layer:
     S = array("S", *shape)
     let, weights = Equations(), []
     norm = None if projector.norm is None else part("norm", norm_layer(projector.norm))
-    normed = S if norm is None or projector.norm_joined else let("U")(norm(S))
+    rows: Array = S
+    if projector.beside > 1:
+        count = total(shape[0]) / projector.beside
+        blocks = (RowRange(S, number * count, count).T for number in range(projector.beside))
+        rows = let("B")(reduce(Stacked, blocks).T)
+    normed = rows if norm is None or projector.norm_joined else let("U")(norm(rows))
     Z = normed if projector.joined == 1 else _joined(let, projector, normed)
     if norm is not None and projector.norm_joined:
         Z = let("U")(norm(Z))

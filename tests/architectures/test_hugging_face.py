@@ -478,13 +478,23 @@ def test_of_a_tower_that_is_not_read_nothing_is_counted(tower: str) -> None:
 @pytest.mark.parametrize(
     ("name", "where", "changes", "sentence"),
     [
-        ("llava-1.5-7b", "", {"vision_feature_layer": -1}, "rows are read behind one layer, before the last one"),
-        ("llava-1.5-7b", "", {"vision_feature_layer": [-2, -5]}, "rows are read behind one layer"),
+        (
+            "llava-1.5-7b",
+            "",
+            {"vision_feature_layer": -1},
+            "rows are read behind one layer or several, before the last one",
+        ),
+        ("llava-1.5-7b", "", {"vision_feature_layer": [-2, 24]}, "rows are read behind one layer or several"),
         ("llava-1.5-7b", "", {"vision_feature_layer": True}, "vision_feature_layer"),
         ("llava-1.5-7b", "vision_config", {"hidden_sizes": 3}, "vision_config: hidden_sizes = 3 is not understood"),
         ("paligemma-3b", "", {"projection_dim": 2049}, "not the width of the language model, 2048"),
         ("gemma-3-4b-it", "", {"mm_tokens_per_image": 200}, "4096 patches are not a square of as many equal squares"),
-        ("gemma-3-4b-it", "text_config", {"tie_word_embeddings": False}, "that of the whole model is not given"),
+        (
+            "gemma-3-4b-it",
+            "text_config",
+            {"tie_word_embeddings": False},
+            "is false, and that of the whole model is missing",
+        ),
         ("qwen2-vl-7b", "vision_config", {"hidden_size": 1280}, "not the width of the language model, 3584"),
         ("qwen3-vl-8b", "vision_config", {"deepstack_visual_indexes": [8, 8]}, "is not a list of growing numbers"),
         (

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from derivations.architectures.checkpoints.family import Family, linear
+from derivations.architectures.checkpoints.family import Family, linear, norm
 
 __all__ = ["joined_names"]
 
@@ -12,6 +12,7 @@ PLACES = {  # where each of the three stands, by release
     r"^(model\.)?language_model\.(model\.)?": "",
 }
 PROJECTOR = {
+    **norm("projector.norm", "projector.projector_layernorm"),
     **linear("projector.W_1", "projector.linear_1"),
     **linear("projector.W_2", "projector.linear_2"),
 }

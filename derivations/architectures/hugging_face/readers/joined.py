@@ -16,7 +16,7 @@ from functools import partial
 from derivations.architectures.checkpoints.joined import joined_names
 from derivations.architectures.checkpoints.llama import LLAMA
 from derivations.architectures.hugging_face.families import family, family_of
-from derivations.architectures.hugging_face.fields import Fields
+from derivations.architectures.hugging_face.fields import Fields, shown
 from derivations.architectures.hugging_face.positions import of_one_axis
 from derivations.architectures.hugging_face.readers.gated import qwen2, qwen3
 from derivations.architectures.hugging_face.readers.towers import SEEN, TOWERS, deepened, inside, tower_of
@@ -43,14 +43,15 @@ JOINED: Mapping[str, tuple[str, bool]] = {
     "qwen3_5_moe": ("Qwen3_5Moe", False),
     "vipllava": ("VipLlava", False),  # Cai et al. (2024)
 }
-RUN = frozenset(["llava"])
+RUN = frozenset(["llava", "vipllava"])
+EITHER = frozenset(["llava", "llava_onevision", "qwen2_vl", "qwen2_5_vl"])
 BOTH_WAYS = frozenset(["paligemma"])  # whose texts say that positions see later ones
 OF_PICTURES = frozenset(
     [
         *("adapter_layer_norm_eps", "downsample_factor", "downsample_ratio", "image_grid_pinpoints"),
         *("image_seq_length", "mm_tokens_per_image", "multimodal_projector_bias", "projection_dim"),
         *("projector_hidden_act", "projector_layernorm_eps", "spatial_merge_size", "vision_aspect_ratio"),
-        *("vision_config", "vision_feature_layer", "vision_feature_select_strategy"),
+        *("vision_config", "vision_feature_layer", "vision_feature_layers", "vision_feature_select_strategy"),
     ]
 )
 
@@ -93,15 +94,15 @@ def _joined(tied: bool, f: Fields, kind: str) -> Parts:
 def _tied(f: Fields, inner: Mapping[str, object], usual: bool) -> object:
     """Return whether scores are tied to the table of tokens: what the whole model says, or else the language model.
 
-    A family whose scores are usually not tied has them tied where one of the two says so.
+    In the families of `EITHER` one of the two is enough. Where the whole model says nothing and the language model does
+    not say what is usual, releases of the library differ.
     """
-    whole = f.flag("tie_word_embeddings", usual) if f.given("tie_word_embeddings") else None
-    of_text = inner.get("tie_word_embeddings")
-    if whole is None:
-        if usual and of_text is False and str(f.config.get("model_type")) in TOWERS:
-            raise f.error("text_config.tie_word_embeddings", "is false, and that of the whole model is not given")
-        return usual if of_text is None else of_text
-    return whole or (not usual and of_text is True)
+    model_type, of_text = str(f.config.get("model_type")), inner.get("tie_word_embeddings")
+    if f.given("tie_word_embeddings"):
+        return f.flag("tie_word_embeddings", usual) or (of_text is True and model_type in EITHER)
+    if model_type in TOWERS and model_type not in EITHER and of_text not in (None, usual):
+        raise f.error("text_config.tie_word_embeddings", f"is {shown(of_text)}, and that of the whole model is missing")
+    return usual if of_text is None else of_text
 
 
 for model_type, (prefix, tied) in JOINED.items():

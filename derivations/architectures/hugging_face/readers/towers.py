@@ -90,18 +90,44 @@ def tower_of(f: Fields) -> tuple[Tower | None, Names | None]:
 
 def _llava(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
     """LLaVA (Liu et al. 2024): rows behind all layers but the last, without the class token; two linear maps."""
-    layers, at = vision.values[N], f.take("vision_feature_layer", -2)
-    count = layers + 1 + at if isinstance(at, int) and at < 0 else at
-    if isinstance(at, bool) or not isinstance(count, int) or not 0 < count < layers:
-        raise f.error("vision_feature_layer", f"is {shown(at)}; rows are read behind one layer, before the last one")
-    assert pictures.encoder is not None
-    (run,) = pictures.encoder.runs
-    read, rest = vision.let(size("N_read"), count), vision.let(size("N_rest"), layers - count)
-    stack = replace(pictures.encoder, runs=(Run(run.blocks, read), Run(run.blocks, rest)), read=(1,))
+    layers = _layers(f, vision, -2)
     first = f.choice("vision_feature_select_strategy", {"default": 1, "full": 0}, "default")
     assert isinstance(first, int)
     function, biases = activation(f, "projector_hidden_act", "gelu"), f.flag("multimodal_projector_bias", True)
-    return Tower(replace(pictures, encoder=stack), Projector(d_model, function, biases), first)
+    return _behind(vision, pictures, layers, Projector(d_model, function, biases), first)
+
+
+def _vipllava(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
+    """ViP-LLaVA (Cai et al. 2024): rows behind five layers side by side, without the class token, and a norm."""
+    layers = _layers(f, vision, [-2, -5, -8, -11, 6])
+    norm = Norm("layer", f.number("projector_layernorm_eps", "1e-5"))
+    projector = Projector(d_model, activation(f, "projector_hidden_act", "gelu"), norm=norm)
+    return _behind(vision, pictures, layers, projector, 1)
+
+
+def _layers(f: Fields, vision: Fields, usual: int | list[int]) -> list[int]:
+    """Return the numbers of layers behind which rows are read; -2 is the last layer but one."""
+    depth, given = vision.values[N], f.take("vision_feature_layer", usual, ("vision_feature_layers",))
+    listed = given if isinstance(given, list) else [given]
+    whole = [at for at in listed if isinstance(at, int) and not isinstance(at, bool)]
+    found = [depth + 1 + at if at < 0 else at for at in whole]
+    if not listed or len(whole) < len(listed) or not all(0 < count < depth for count in found):
+        raise f.error(
+            f.given("vision_feature_layer", ("vision_feature_layers",)) or "vision_feature_layer",
+            f"is {shown(given)}; rows are read behind one layer or several, before the last one",
+        )
+    return found
+
+
+def _behind(vision: Fields, pictures: Architecture, layers: list[int], projector: Projector, first: int) -> Tower:
+    """Return a tower whose rows behind some of its layers are read, side by side if there are several."""
+    assert pictures.encoder is not None
+    (run,) = pictures.encoder.runs
+    ends = sorted({*layers, vision.values[N]})
+    counts = [end - start for start, end in pairwise([0, *ends])]
+    runs = tuple(Run(run.blocks, vision.let(size(f"N_{i}"), c)) for i, c in enumerate(counts, 1))
+    stack = replace(pictures.encoder, runs=runs, read=tuple(ends.index(end) + 1 for end in layers))
+    return Tower(replace(pictures, encoder=stack), replace(projector, beside=len(layers)), first)
 
 
 def _paligemma(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
@@ -142,15 +168,9 @@ def _qwen3(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
     if sorted(set(behind)) != behind or len(behind) > text:
         raise vision.error("deepstack_visual_indexes", f"is not a list of growing numbers, of at most {text} layers")
     projector = _merger(f, vision, "out_hidden_size", of_pictures(joined))
-    assert pictures.encoder is not None
-    (run,) = pictures.encoder.runs
-    ends = sorted({*behind, depth})
-    counts = [end - start for start, end in pairwise([0, *ends])]
-    runs = tuple(Run(run.blocks, vision.let(size(f"N_{i}"), c)) for i, c in enumerate(counts, 1))
-    read = tuple(ends.index(end) + 1 for end in (depth, *behind))
-    stack = replace(pictures.encoder, runs=runs, read=read if behind else ())
-    deep = replace(projector, norm_joined=True)
-    return Tower(replace(pictures, encoder=stack), projector, deep=(deep,) * len(behind))
+    deep = (replace(projector, norm_joined=True),) * len(behind)
+    tower = _behind(vision, pictures, [depth, *behind], projector, 0)
+    return replace(tower, projector=projector, deep=deep) if behind else Tower(pictures, projector)
 
 
 def deepened(f: Fields, stack: Stack, count: int) -> Stack:
@@ -221,6 +241,7 @@ Join = Callable[[Fields, Fields, Architecture], Tower]
 TOWERS: Mapping[str, tuple[tuple[str, ...], Join]] = {
     "gemma3": (("siglip_vision_model",), _gemma3),
     "llava": (("clip_vision_model", "siglip_vision_model"), _llava),
+    "vipllava": (("clip_vision_model", "siglip_vision_model"), _vipllava),
     "paligemma": (("siglip_vision_model",), _paligemma),
     "qwen2_vl": (("qwen2_vl_vision", "qwen2_vl"), _qwen2),
     "qwen3_vl": (("qwen3_vl_vision", "qwen3_vl"), _qwen3),

@@ -325,6 +325,14 @@ MADE_OF_MODELS: list[tuple[str, Changes]] = [
         PLACE | {"text_config": TEXT | {"model_type": "qwen3"}, "vision_config": SIGLIP | {"vision_use_head": False}},
     ),
     (
+        "LlavaForConditionalGeneration",
+        PLACE | {"text_config": LLAMA_TEXT, "vision_config": CLIP, "vision_feature_layer": [-2, 1]},
+    ),
+    (
+        "VipLlavaForConditionalGeneration",
+        PLACE | {"text_config": LLAMA_TEXT, "vision_config": CLIP, "vision_feature_layer": [2, 1, -3, -2]},
+    ),
+    (
         "PaliGemmaForConditionalGeneration",
         PLACE | {"text_config": TEXT | {"model_type": "gemma"}, "vision_config": SIGLIP, "projection_dim": 24},
     ),

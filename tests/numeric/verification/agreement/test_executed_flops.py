@@ -256,8 +256,8 @@ def with_picture(theirs: Any, batch: int, n: int) -> dict[str, Any]:
     if hasattr(vision, "image_size"):
         rows = getattr(config, "mm_tokens_per_image", None) or (vision.image_size // vision.patch_size) ** 2
         tower = "clip" in vision.model_type
-        if config.model_type == "llava":
-            rows += tower - (config.vision_feature_select_strategy == "default")
+        if "llava" in config.model_type:
+            rows += tower - (getattr(config, "vision_feature_select_strategy", "default") == "default")
         sides = (vision.num_channels, vision.image_size, vision.image_size)
         given = {"pixel_values": torch.randn(batch, *sides)}
     else:
