@@ -100,6 +100,11 @@ class Marks(SympyLatexPrinter):
         # | | a | | is ambiguous, while \left and \right open and close
         return rf"\left|{text}\right|" if "|" in text else self.wrapped(text, "||")
 
+    def whole_part(self, text: str) -> str:
+        """Return the largest whole number that is not above a number."""
+        tall = any(macro in text for macro in _TALL)
+        return rf"\left\lfloor {text} \right\rfloor" if tall else rf"\lfloor {text} \rfloor"
+
     def power(self, text: str, exponent: str) -> str:
         """Return a power."""
         return f"{self.wrapped(text) if _is_raised(text) else text}^{{{exponent}}}"

@@ -113,6 +113,10 @@ class TextPrinter(LatexPrinter):
         """Return an absolute value."""
         return f"abs({text})" if "|" in text else f"|{text}|"
 
+    def whole_part(self, text: str) -> str:
+        """Return the largest whole number that is not above a number."""
+        return f"floor({text})"
+
     def power(self, text: str, exponent: str) -> str:
         """Return a power, with its exponent in parentheses unless it is a single name or number."""
         return super().power(text, exponent if re.fullmatch(r"\\?\w+", exponent) else self._once(exponent))

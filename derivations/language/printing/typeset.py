@@ -328,6 +328,9 @@ class ScalarPrinter(Marks):
     def _print_Abs(self, expr: Any, exp: Any = None) -> str:
         return self.bars(self._print(expr.args[0]))
 
+    def _print_floor(self, expr: Any, exp: Any = None) -> str:
+        return self.whole_part(self._print(expr.args[0]))
+
     def _print_Piecewise(self, expr: Any) -> str:
         cases = [(self._print(value), self._print(when) if when != true else "") for value, when in expr.args]
         return self.cases(cases)

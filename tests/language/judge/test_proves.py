@@ -25,9 +25,12 @@ from sympy import (
     Rational,
     Sum,
     Symbol,
+    atan,
+    atan2,
     cos,
     erf,
     exp,
+    floor,
     log,
     oo,
     pi,
@@ -427,6 +430,11 @@ true(
     "1 - tanh^2 by exponentials",
     lambda: (1 - ((exp(a) - exp(-a)) / (exp(a) + exp(-a))) ** 2, 4 / (exp(a) + exp(-a)) ** 2),
 )
+
+true("floor reads its argument", lambda: (floor((a + b) ** 2), floor(a**2 + 2 * a * b + b**2)))
+true("a remainder", lambda: (a - 2 * floor(a / 2), a - floor(a / 2) - floor(a / 2)))
+true("the angle of a point", lambda: (atan2(a + a, b), atan2(2 * a, b)))
+true("a sum of arctangents", lambda: (total(atan(2 * x[j])), total(atan(x[j] + x[j]))))
 
 # --- expectation ---------------------------------------------------------------------------------------------------
 GROUP = "expectation"

@@ -36,9 +36,12 @@ from sympy import (
     Sum,
     Symbol,
     asin,
+    atan,
+    atan2,
     cos,
     erf,
     exp,
+    floor,
     log,
     oo,
     pi,
@@ -688,6 +691,19 @@ false(
 
 # --- rounding ------------------------------------------------------------------------------------------------------
 GROUP = "rounding"
+false("floor(3/2) = 1", lambda: (floor(a), a))
+false("floor(2 * 3/4) = 1 and 2 floor(3/4) = 0", lambda: (floor(2 * a), 2 * floor(a)))
+false("floor(-1/2) = -1", lambda: (floor(-a, evaluate=False), -floor(a)))
+false("floor is not even", lambda: (floor(-a, evaluate=False), floor(a)))
+false("floor(1/2) = 0 and floor(1) = 1", lambda: (floor(a), floor(b)))
+false("floor is not the function that a user calls floor", lambda: (floor(a), Function("floor", real=True)(a)))
+false("floor has no derivative at whole numbers", lambda: (Derivative(floor(a), a), 0))
+false("floor(-1) = -1", lambda: (floor(a), 0), "bound", ">=")
+false("1/0 has no whole part", lambda: (floor(1 / a), floor(1 / a)))
+false("angles of (1, -1) and of (-1, 1)", lambda: (atan2(a, b), atan2(-a, -b)))
+false("the angle of (-1, 0) is pi", lambda: (atan2(b, a), atan(b / a)))
+false("the angles of (1, 2) and (2, 1)", lambda: (atan2(a, b), atan2(b, a)))
+false("arctan of a complex number has poles", lambda: (atan(z), atan(z + 0 * a)))
 chosen = Sample({}).entry("x", (0,))  # what a search for counterexamples takes for x_0
 false("x_0 may be any number", lambda: (Rounded(array("x", 2)[0], Integer(0)), round(chosen)), "rounding")
 false("f(1) may be any number", lambda: (Rounded(f(1), Integer(0)), 1), "rounding")

@@ -35,6 +35,7 @@ from derivations.language.judge.normal_form.terms import (
     subtract,
     walk,
 )
+from derivations.language.judge.normal_form.writing import TOTAL
 
 __all__ = ["around", "derivative"]
 
@@ -143,6 +144,8 @@ def _of_function(atom: Atom, variable: Atom, context: Context) -> Poly:
             continue
         if name in context.inverses:
             raise Undecided(f"the derivative of the permutation {name}")
+        if name.startswith(TOTAL):
+            raise Undecided(f"the derivative of {name.removeprefix(TOTAL)}")
         raised = order + 1 if len(places) == 1 else (*order[:number], order[number] + 1, *order[number + 1 :])
         terms.append(times(single(("fun", name, raised, places)), inner, context))
     return add(*terms)

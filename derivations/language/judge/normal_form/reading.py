@@ -76,6 +76,7 @@ from derivations.language.judge.normal_form.terms import (
     single,
     subtract,
 )
+from derivations.language.judge.normal_form.writing import TOTAL, TOTAL_FUNCTIONS
 
 __all__ = ["keep_in_range", "limit", "read", "symbol_atom"]
 
@@ -531,6 +532,15 @@ def _unknown_function(expression: AppliedUndef, context: Context) -> Poly:
     return function(name, 0 if len(places) == 1 else (0,) * len(places), places, context)
 
 
+def _total_function(expression: Expr, context: Context) -> Poly:
+    """Return the value of a function of all real numbers of which only this is used: equal arguments, equal values."""
+    for argument in expression.args:
+        _need_real(argument)
+    places = tuple(read(place, context) for place in expression.args)
+    name = TOTAL + type(expression).__name__
+    return function(name, 0 if len(places) == 1 else (0,) * len(places), places, context)
+
+
 def _piecewise(expression: Any, context: Context) -> Poly:
     (first, condition), *rest = expression.args
     if condition is sympy.true:
@@ -575,6 +585,7 @@ _RULES: dict[Any, Callable[[Any, Context], Poly]] = {
     sympy.sign: _sign,
     sympy.Piecewise: _piecewise,
     AppliedUndef: _unknown_function,
+    **dict.fromkeys(TOTAL_FUNCTIONS.values(), _total_function),
     sympy.core.numbers.Pi: lambda expression, context: single(PI),
     sympy.core.numbers.Exp1: lambda expression, context: exponential(ONE, context),
     sympy.core.numbers.ImaginaryUnit: lambda expression, context: single(IMAGINARY),

@@ -17,7 +17,7 @@
     poly p                  a sum of several terms to a power that does not expand
     log p, erf p, tanh p, relu p
     fun name order places   the derivative of that order (one number for each argument if there are several) of an
-                            unknown function
+                            unknown function; of floor, atan and atan2 no more is known
     sum ranges m            a sum over bound indices of one connected monomial
     prod ranges m           a product over one bound index of an atom
     ipow atom m             the atom to the power m, an integer; also of ("minus",), which is -1

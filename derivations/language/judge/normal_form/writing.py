@@ -7,7 +7,11 @@ from derivations.language.arrays.internal import MARK
 from derivations.language.arrays.scalars import MASK, Expectation, Iverson
 from derivations.language.judge.normal_form.terms import Atom, Mono, Number, Poly
 
-__all__ = ["write"]
+__all__ = ["TOTAL", "TOTAL_FUNCTIONS", "write"]
+
+# Functions of all real numbers that the normal form has as unknown ones, under names that no user can write.
+TOTAL = f"{MARK}total{MARK}"
+TOTAL_FUNCTIONS = {kind.__name__: kind for kind in (sympy.floor, sympy.atan, sympy.atan2)}
 
 
 def write(p: Poly) -> Expr:
@@ -40,6 +44,8 @@ def _atom(atom: Atom) -> Expr:
     if kind == "true":
         mask = IndexedBase(Symbol(atom[1], **MASK))
         return Iverson(Ne(mask[tuple(map(write, atom[2]))], 0, evaluate=False))
+    if kind == "fun" and atom[1].startswith(TOTAL):
+        return TOTAL_FUNCTIONS[atom[1].removeprefix(TOTAL)](*map(write, atom[3]))
     if kind == "fun":
         mark = "'" * atom[2] if isinstance(atom[2], int) else "".join(map(str, atom[2]))
         return sympy.Function(atom[1].removeprefix(MARK).partition(MARK)[0] + mark)(*map(write, atom[3]))
