@@ -240,7 +240,11 @@ STRUCTURAL: dict[str, Rule] = {
     "reduce_min": _smallest,
     "reduce_and": _set(True),
     "reduce_or": _set(False),
+    "reduce_prod": lambda equation, dims, one: places.product_along(array_of(one), equation.params["axes"]),
     "cumsum": _running,
+    "cumprod": lambda equation, dims, one: places.running_products(
+        array_of(one), equation.params["axis"], equation.params["reverse"]
+    ),
     "dot_general": _product,
     "slice": _sliced,
     "dynamic_slice": _part_at,

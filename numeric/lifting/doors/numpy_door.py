@@ -190,7 +190,9 @@ FUNCTIONS: Table = {
     np.mean: _reduction(op.mean),
     **dict.fromkeys((np.max, np.amax), _extreme(op.maximum_along)),
     **dict.fromkeys((np.min, np.amin), _extreme(op.minimum_along)),
+    np.prod: _reduction(places.product_along),
     np.cumsum: _cumsum,
+    np.cumprod: lambda a, axis=None, **more: _running_products(a, axis, more),
     np.var: _var,
     np.std: _std,
     np.transpose: _transpose,
@@ -223,6 +225,7 @@ FUNCTIONS: Table = {
     np.dot: _pair_product,
     np.inner: lambda a, b: contracted(a, b, ((-1,), (-1,))),
     np.outer: outer,
+    np.kron: lambda a, b: _kronecker(array_operand(a), array_operand(b)),
     np.tensordot: contracted,
     np.einsum: lambda text, *arrays, **more: _einsum(text, arrays, more),
     np.trace: lambda a, offset=0, axis1=0, axis2=1, **more: op.summed(op.diagonal(a, offset, axis1, axis2), [-1]),
@@ -254,6 +257,23 @@ FUNCTIONS: Table = {
     np.linalg.matmul: op.matmul,
     np.linalg.vecdot if hasattr(np.linalg, "vecdot") else "vecdot": lambda a, b: op.einsum("...i,...i->...", a, b),
 }
+
+
+def _running_products(a: Any, axis: Any, more: dict[str, Any]) -> Any:
+    plain(more)
+    if axis is None and a.ndim != 1:
+        raise refuse("running products of all entries")
+    return places.running_products(a, axis or 0)
+
+
+def _kronecker(a: Any, b: Any) -> Any:
+    if a.ndim != b.ndim:
+        raise refuse("a Kronecker product of arrays with different numbers of axes")
+    pairs = [(f"a{number}", f"b{number}") for number in range(a.ndim)]
+    spread = op.contract(
+        [each for pair in pairs for each in pair], (a, [one for one, _ in pairs]), (b, [other for _, other in pairs])
+    )
+    return places.reshape(spread, [one * other for one, other in zip(a.shape, b.shape, strict=True)])
 
 
 def _real_numbers(a: Any) -> Any:

@@ -1,4 +1,4 @@
-"""PyTorch's convolutions, pooling and padding, as windows that move along axes."""
+"""PyTorch's convolutions, pooling, padding and images of other sizes, as windows that move along axes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
+from numeric.lifting import operations as op
 from numeric.lifting import places
 from numeric.lifting.doors.torch_operands import Table
-from numeric.lifting.numbers import as_number
+from numeric.lifting.numbers import as_number, whole_quotient
 from numeric.lifting.refusals import refuse
 
 __all__ = ["WINDOWS"]
@@ -57,6 +58,26 @@ def _convolution(rank: int) -> Callable[..., Any]:
         else:
             around = [(each, each) for each in _several(0 if padding == "valid" else padding, rank)]
         return places.convolved(x, weight, bias, strides, around, dilations, groups)
+
+    return convolved
+
+
+def _transposed(rank: int) -> Callable[..., Any]:
+    def convolved(
+        x: Any,
+        weight: Any,
+        bias: Any = None,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: Any = 1,
+        dilation: Any = 1,
+    ) -> Any:
+        strides, around, more, gaps = (
+            _whole(_several(each, rank, usual), "steps")
+            for each, usual in ((stride, 1), (padding, 0), (output_padding, 0), (dilation, 1))
+        )
+        return places.convolved_transposed(x, weight, bias, strides, around, more, groups, gaps)
 
     return convolved
 
@@ -132,6 +153,39 @@ def _blocks(x: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) 
     return places.reshape(stacked, [*sizes[:-4], sizes[-4] * sizes[-3], sizes[-2] * sizes[-1]])
 
 
+def _added(x: Any, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
+    """Return images from their windows as columns: where windows overlap, their entries are added."""
+    kernel, gaps, around, steps = (
+        _whole(_several(each, 2), "windows") for each in (kernel_size, dilation, padding, stride)
+    )
+    sizes = [as_number(each) for each in _several(output_size, 2)]
+    if x.ndim == 2:
+        whole = places.windows_added(op.inserted(x, [0]), sizes, kernel, steps, around, gaps)
+        return places.item(whole, 0)
+    return places.windows_added(x, sizes, kernel, steps, around, gaps)
+
+
+def _enlarged(rank: int, linear: bool) -> Callable[..., Any]:
+    def interpolated(x: Any, output_size: Any, *more: Any) -> Any:
+        *corners, scales = more
+        if any(corners):
+            raise refuse("an image of another size whose corners are aligned")
+        if scales is None:
+            found = [_quotient(*each) for each in zip(_several(output_size, rank), x.shape[-rank:], strict=True)]
+        else:
+            found = list(_several(scales, rank))
+        if not all(each is not None and each == int(each) and each >= 1 for each in found):
+            raise refuse("an image that is enlarged by no whole number")
+        return places.enlarged(x, [int(each) for each in found], linear)
+
+    return interpolated
+
+
+def _quotient(wanted: Any, size: Any) -> Any:
+    found = whole_quotient(as_number(wanted), as_number(size))
+    return None if found is None or not found.is_Integer else int(found)
+
+
 _OF_NN = torch._C._nn
 WINDOWS: Table = {
     torch.conv1d: _convolution(1),
@@ -154,5 +208,15 @@ WINDOWS: Table = {
     _OF_NN.adaptive_max_pool3d: _with_places(_adaptive(3, True)),
     _OF_NN.pad: _padded,
     _OF_NN.im2col: _blocks,
+    _OF_NN.col2im: _added,
+    torch.conv_transpose1d: _transposed(1),
+    torch.conv_transpose2d: _transposed(2),
+    torch.conv_transpose3d: _transposed(3),
+    _OF_NN.upsample_nearest1d: _enlarged(1, False),
+    _OF_NN.upsample_nearest2d: _enlarged(2, False),
+    _OF_NN.upsample_nearest3d: _enlarged(3, False),
+    _OF_NN.upsample_linear1d: _enlarged(1, True),
+    _OF_NN.upsample_bilinear2d: _enlarged(2, True),
+    _OF_NN.upsample_trilinear3d: _enlarged(3, True),
 }
 WINDOWS.setdefault(F.adaptive_avg_pool1d, _adaptive(1, False))

@@ -13,8 +13,10 @@ from numeric.lifting.places.positions import (
     tabulated,
     triangle,
 )
+from numeric.lifting.places.products import product_along, running_products
 from numeric.lifting.places.reshaping import reshape
 from numeric.lifting.places.slices import flipped, item, padded_by_own, rolled, set_along, written
+from numeric.lifting.places.spreading import convolved_transposed, enlarged, windows_added
 from numeric.lifting.places.windows import convolved, pooled, pooled_to, window_entries
 
 __all__ = [
@@ -22,6 +24,8 @@ __all__ = [
     "band",
     "concatenate",
     "convolved",
+    "convolved_transposed",
+    "enlarged",
     "flipped",
     "gathered",
     "identity",
@@ -34,8 +38,10 @@ __all__ = [
     "pooled_to",
     "positions",
     "powers",
+    "product_along",
     "reshape",
     "rolled",
+    "running_products",
     "running_sums",
     "set_along",
     "sorted_places",
@@ -45,5 +51,6 @@ __all__ = [
     "tiled",
     "triangle",
     "window_entries",
+    "windows_added",
     "written",
 ]

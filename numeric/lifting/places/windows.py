@@ -37,10 +37,10 @@ from numeric.lifting.places.slices import item, padded_by_own
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, tensor
 
-__all__ = ["convolved", "pooled", "pooled_to", "window_entries"]
+__all__ = ["convolved", "pooled", "pooled_to", "window_count", "window_entries"]
 
 
-def _count(size: Expr, kernel: Expr, stride: int, dilation: int) -> Expr:
+def window_count(size: Expr, kernel: Expr, stride: int, dilation: int) -> Expr:
     """Return the number of windows along an axis."""
     room = expand(size - dilation * (kernel - 1) - 1)
     quotients = (whole_quotient(expand(room - missing), Integer(stride)) for missing in range(stride))
@@ -79,7 +79,7 @@ def convolved(
         kernel = reshape(kernel, [groups, widths[0] // groups, *widths[1:]])
     first = array.ndim - rank
     counts = [
-        _count(size, width, stride, dilation)
+        window_count(size, width, stride, dilation)
         for size, width, stride, dilation in zip(
             array.sizes[first:], kernel.sizes[first:], strides, dilations, strict=True
         )
@@ -140,7 +140,7 @@ def pooled(
 
 def _along(array: Tensor, axis: int, width: int, stride: int, dilation: int) -> list[Tensor]:
     """Return, for each place in a window, the entries that stand there in all windows of an axis."""
-    count = _count(array.sizes[axis], Integer(width), stride, dilation)
+    count = window_count(array.sizes[axis], Integer(width), stride, dilation)
     front = (slice(None),) * axis
     starts = (dilation * place for place in range(width))
     return [item(array, (*front, slice(start, expand(start + stride * (count - 1) + 1), stride))) for start in starts]
