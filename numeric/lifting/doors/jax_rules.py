@@ -27,8 +27,13 @@ from sympy import (
     Not,
     Or,
     acos,
+    acosh,
     asin,
+    asinh,
     atan,
+    atan2,
+    atanh,
+    ceiling,
     cos,
     cosh,
     erf,
@@ -109,6 +114,8 @@ def _divided(equation: Any, one: Any, other: Any) -> Any:
 
 
 def _remainder(equation: Any, one: Any, other: Any) -> Any:
+    if equation.outvars[0].aval.dtype.kind not in "iu":
+        return op.remainder(operand_of(one), operand_of(other), True)
     return _whole(one, other, lambda a, b: Mod(a, b) if a.is_nonnegative else None)
 
 
@@ -216,10 +223,10 @@ def _clamped(equation: Any, low: Any, one: Any, high: Any) -> Any:
     return _extremum(False)(equation, _extremum(True)(equation, one, low), high)
 
 
-def _of_whole(function: Callable[[Expr], Expr]) -> Rule:
+def _of_whole(of_arrays: Rule, function: Callable[[Expr], Expr]) -> Rule:
     def applied(equation: Any, one: Any) -> Any:
         if not isinstance(one, Table):
-            raise refuse("rounding to whole numbers")
+            return of_arrays(one)
         return Table(function(one.formula), one.axes, one.kind)
 
     return applied
@@ -255,12 +262,17 @@ ENTRYWISE: dict[str, Rule] = {
     "asin": _named("asin", asin),
     "acos": _named("acos", acos),
     "atan": _named("atan", atan),
+    "atan2": _binary(op.angle, atan2),
+    "asinh": _named("asinh", asinh),
+    "acosh": _named("acosh", acosh),
+    "atanh": _named("atanh", atanh),
     "erf": _named("erf", erf),
     "erfc": _named("erfc", lambda x: 1 - erf(x)),
     "abs": _named("absolute", Abs),
     "logistic": _named("sigmoid", lambda x: 1 / (1 + exp(-x))),
     "neg": _unary(op.negate, lambda x: -x),
-    "floor": _of_whole(floor),
+    "floor": _of_whole(op.UNARY["floor"], floor),
+    "ceil": _of_whole(op.UNARY["ceil"], ceiling),
     "sign": _named("sign", lambda x: Integer(1) if x.is_positive else _refused_sign()),
     "eq": compared(Eq),
     "ne": compared(Ne),

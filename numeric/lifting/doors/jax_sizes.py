@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jax import export
 from sympy import Expr, Integer, Symbol, expand
 
-from numeric.lifting.numbers import is_number, size_of, whole_quotient
+from numeric.lifting.numbers import Size, is_number, size_of, whole_quotient
 from numeric.lifting.refusals import asked_by_user, refuse
 
 __all__ = ["Dimensions", "replaced"]
@@ -91,6 +91,12 @@ class Dimensions:
                 if found is None:
                     raise refuse(f"{one} // {other} is not exact for all sizes: declare {one} as a multiple of {other}")
                 return found
+            case ast.Call(func=ast.Name(id="mod"), args=[top, bottom]):
+                one, other = self._read(top), self._read(bottom)
+                found = expand(one + other) if one.is_negative else one
+                if Size(found) >= 0 and Size(expand(other - found)) >= 1:
+                    return found
+                raise refuse(f"{one} % {other} is not known for all sizes")
         raise refuse(f"a size {ast.unparse(tree)}, which is no polynomial in the sizes of the arguments")
 
     @contextmanager

@@ -8,6 +8,7 @@ import numpy as np
 from sympy import Eq, Ge, Gt, Integer, Le, Lt, Ne, pi
 
 from numeric.lifting import operations as op
+from numeric.lifting import places
 from numeric.lifting.doors.numpy_arguments import Table, axes_of, float_only, plain, python_number, small_table
 from numeric.lifting.doors.scipy_special import rule_of_scipy
 from numeric.lifting.numbers import SYMBOLIC, Scalar, as_number
@@ -41,6 +42,13 @@ UFUNCS: Table = {
     np.arcsin: op.UNARY["asin"],
     np.arccos: op.UNARY["acos"],
     np.arctan: op.UNARY["atan"],
+    np.arctan2: op.angle,
+    np.arcsinh: op.UNARY["asinh"],
+    np.arccosh: op.UNARY["acosh"],
+    np.arctanh: op.UNARY["atanh"],
+    np.floor_divide: op.quotient_rounded,
+    np.remainder: op.remainder,
+    np.fmod: lambda a, b: op.remainder(a, b, True),
     np.positive: lambda a: again(a),
     np.abs: op.UNARY["absolute"],
     np.greater: lambda a, b: op.compare(a, b, Gt),
@@ -79,6 +87,9 @@ for _name in (
     "sin",
     "cos",
     "tan",
+    "floor",
+    "ceil",
+    "trunc",
 ):
     UFUNCS[getattr(np, _name)] = op.UNARY[_name]
 
@@ -138,6 +149,7 @@ def _applied(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
 
 _REDUCTIONS: Table = {
     np.add: op.summed,
+    np.multiply: places.product_along,
     np.maximum: op.maximum_along,
     np.minimum: op.minimum_along,
 }

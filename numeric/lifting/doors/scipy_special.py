@@ -11,15 +11,22 @@ from sympy import (
     Expr,
     Integer,
     Le,
+    assoc_laguerre,
     chebyshevt,
     chebyshevu,
+    cos,
     exp,
     expand,
+    gegenbauer,
     hermite,
+    jacobi,
     laguerre,
     legendre,
     log,
+    pi,
+    sin,
     sqrt,
+    tan,
 )
 
 from numeric.lifting import operations as op
@@ -49,6 +56,9 @@ _POLYNOMIALS: dict[str, Callable[..., Expr]] = {  # of a known degree, in SciPy'
     "eval_sh_legendre": lambda n, x: legendre(n, 2 * x - 1),
     "eval_hermite": hermite,
     "eval_laguerre": laguerre,
+    "eval_gegenbauer": gegenbauer,
+    "eval_genlaguerre": assoc_laguerre,
+    "eval_jacobi": jacobi,
 }
 
 
@@ -56,13 +66,23 @@ _MOST_TERMS = 32
 
 
 def _polynomial(name: str) -> Callable[..., Any]:
-    def rule(degree: Any, x: Any) -> Any:
+    def rule(degree: Any, *given: Any) -> Any:
+        *parameters, x = given
         known = as_number(degree) if is_number(degree) else None
         if known is None or not known.is_Integer or not 0 <= known <= _MOST_TERMS:
             raise refuse(f"scipy.special.{name} of a degree that is no small whole number")
-        return op.formula(name, expand(_POLYNOMIALS[name](known, op.FIRST)), x)
+        if not all(map(is_number, parameters)):
+            raise refuse(f"scipy.special.{name} with an array of parameters")
+        return op.formula(name, expand(_POLYNOMIALS[name](known, *map(as_number, parameters), op.FIRST)), x)
 
     return rule
+
+
+_RADIANS = op.FIRST * pi / 180
+
+
+def _of_degrees(name: str, function: Callable[[Expr], Expr]) -> Callable[..., Any]:
+    return lambda x: op.formula(name, function(_RADIANS), x)
 
 
 _SPECIAL: Table = {
@@ -88,6 +108,9 @@ _SPECIAL: Table = {
     ),
     **{name: _polynomial(name) for name in _POLYNOMIALS},
     "exprel": lambda x: op.formula("exprel", (exp(op.FIRST) - 1) / op.FIRST, x),
+    "powm1": lambda x, by: op.subtract(op.power(x, by), 1),
+    **{name: _of_degrees(name, angle) for name, angle in (("sindg", sin), ("cosdg", cos), ("tandg", tan))},
+    "cotdg": lambda x: op.formula("cotdg", cos(_RADIANS) / sin(_RADIANS), x),
     "exp10": lambda x: op.formula("exp10", Integer(10) ** op.FIRST, x),
     "boxcox": lambda x, by: _box_cox(x, as_number(by)),
     "inv_boxcox": lambda x, by: _from_box_cox(x, as_number(by)),

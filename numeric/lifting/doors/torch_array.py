@@ -137,6 +137,8 @@ _OPERATORS: Table = {
     "mul": METHODS["mul"],
     "truediv": METHODS["div"],
     "pow": METHODS["pow"],
+    "floordiv": METHODS["floor_divide"],
+    "mod": METHODS["remainder"],
     "matmul": METHODS["matmul"],
     "and": op.bits_and,
     "or": op.bits_or,

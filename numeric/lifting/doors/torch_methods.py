@@ -190,10 +190,16 @@ def _logsumexp(x: Any, dim: Any, keepdim: bool = False) -> Any:
     return x
 
 
+def _product(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    return places.product_along(in_type(x, dtype), axes_of(dim), keepdim)
+
+
 def _binary(rule: Callable[..., Any]) -> Callable[..., Any]:
     def called_(one: Any, other: Any, *, alpha: Any = 1, out: Any = None, rounding_mode: Any = None) -> Any:
-        if out is not None or rounding_mode is not None:
-            raise refuse("an operation with out= or rounding_mode=")
+        if out is not None:
+            raise refuse("an operation with out=")
+        if rounding_mode is not None:
+            return op.quotient_rounded(as_operand(one), as_operand(other), rounding_mode == "trunc")
         other = as_operand(other)
         return rule(as_operand(one), other if alpha == 1 else op.multiply(other, alpha))
 
@@ -269,6 +275,12 @@ METHODS: Table = {
     "take_along_dim": lambda x, index, dim=None: places.picked(x, index, dim),
     "index_select": lambda x, dim, index: places.gathered(x, index, dim),
     "hypot": op.hypotenuse,
+    **dict.fromkeys(("atan2", "arctan2"), lambda y, x: op.angle(as_operand(y), as_operand(x))),
+    "floor_divide": _binary(op.quotient_rounded),
+    "remainder": _binary(op.remainder),
+    "fmod": _binary(lambda one, other: op.remainder(one, other, True)),
+    "prod": _product,
+    "cumprod": lambda x, dim, dtype=None: places.running_products(in_type(x, dtype), dim),
     "fill_": lambda x, value: x.overwrite(op.constant(as_number(plain_operand(value)), x.axes)),
     "zero_": lambda x: x.overwrite(op.constant(Integer(0), x.axes)),
     "copy_": lambda x, other, non_blocking=False: x.overwrite(op.broadcast_to(other, x.axes)),
@@ -322,7 +334,9 @@ for _name, _own in {
         for name in ("exp", "exp2", "log", "log2", "log10", "log1p", "expm1", "sqrt", "rsqrt", "square", "reciprocal")
     },
     **{name: name for name in ("tanh", "cosh", "sinh", "sin", "cos", "tan", "erf", "erfc", "sigmoid", "relu")},
-    **{name: name for name in ("asin", "acos", "atan")},
+    **{name: name for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh", "floor", "ceil", "trunc")},
+    **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    "fix": "trunc",
     "abs": "absolute",
     "sign": "sign",
     "neg": "negative",

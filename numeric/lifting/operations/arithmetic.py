@@ -19,9 +19,11 @@ from sympy import (
     acos,
     asin,
     atan,
+    atan2,
     cos,
     erf,
     exp,
+    floor,
     log,
     sin,
     sqrt,
@@ -60,6 +62,7 @@ from numeric.lifting.trace import current
 __all__ = [
     "UNARY",
     "add",
+    "angle",
     "at_least_0",
     "cross_entropy_of_logits",
     "cube_root",
@@ -74,6 +77,8 @@ __all__ = [
     "multiply",
     "negate",
     "power",
+    "quotient_rounded",
+    "remainder",
     "sigmoid",
     "subtract",
     "x_log_y",
@@ -194,7 +199,7 @@ def divide(one: Operand, other: Operand) -> Operand:
 
 
 def power(one: Operand, other: Operand) -> Tensor:
-    """Return the power; the exponent of an array is a number, or the base is a positive one."""
+    """Return the power; the exponent of an array is a number or one of each place, or the base is a positive number."""
     if not isinstance(other, Tensor):
         exponent = as_number(other)
         if exponent == 1:
@@ -207,6 +212,8 @@ def power(one: Operand, other: Operand) -> Tensor:
         if not base.is_positive:
             raise refuse(f"a power of {base}, which is not known to be positive")
         return formula("power", base**FIRST, other)
+    if integer_table(other.node) is not None:
+        return formula("power", FIRST**SECOND, one, other)
     raise refuse("a power of an array to an array: its base may be negative")
 
 
@@ -257,6 +264,12 @@ UNARY: dict[str, Callable[[Tensor], Tensor]] = {
     "asin": lambda x: formula("asin", asin(FIRST), x),
     "acos": lambda x: formula("acos", acos(FIRST), x),
     "atan": lambda x: formula("atan", atan(FIRST), x),
+    "asinh": lambda x: formula("asinh", log(FIRST + sqrt(FIRST**2 + 1)), x),
+    "acosh": lambda x: formula("acosh", log(FIRST + sqrt(FIRST**2 - 1)), x),
+    "atanh": lambda x: formula("atanh", (log(1 + FIRST) - log(1 - FIRST)) / 2, x),
+    "floor": lambda x: formula("floor", floor(FIRST), x),
+    "ceil": lambda x: formula("ceil", -floor(-FIRST), x),
+    "trunc": lambda x: formula("trunc", _truncated(FIRST), x),
     "entr": lambda x: negate(x_log_y(at_least_0(x), x)),
     "erf": lambda x: formula("erf", erf(FIRST), x),
     "erfc": lambda x: formula("erfc", 1 - erf(FIRST), x),
@@ -292,6 +305,35 @@ def extremum(one: Operand, other: Operand, larger: bool) -> Tensor:
 def cross_entropy_of_logits(logits: Tensor, targets: Tensor) -> Tensor:
     """Return the binary cross-entropy of probabilities sigmoid(x) and targets y: log(1 + exp(x)) - x y."""
     return formula("bce_with_logits", log(1 + exp(FIRST)) - FIRST * SECOND, logits, targets)
+
+
+def _truncated(x: Expr) -> Expr:
+    """Return a number without its decimals: the whole part of |x| with the sign of x."""
+    return floor(Max(x, 0)) - floor(Max(-x, 0))
+
+
+def quotient_rounded(one: Operand, other: Operand, towards_0: bool = False) -> Tensor:
+    """Return x/y rounded down, or towards 0."""
+    return UNARY["trunc" if towards_0 else "floor"](_array(divide(one, other)))
+
+
+def remainder(one: Operand, other: Operand, towards_0: bool = False) -> Tensor:
+    """Return x - y q, with the quotient q rounded down or towards 0."""
+    return subtract(one, multiply(other, quotient_rounded(one, other, towards_0)))
+
+
+def _array(value: Operand) -> Tensor:
+    if not isinstance(value, Tensor):
+        raise TypeError("an operation of arrays on numbers alone")
+    return value
+
+
+def angle(y: Operand, x: Operand) -> Tensor:
+    """Return the angle of the point (x, y), in (-pi, pi]."""
+    sides, left = [], iter((FIRST, SECOND))
+    for each in (y, x):
+        sides.append(next(left) if isinstance(each, Tensor) else as_number(each))
+    return formula("atan2", atan2(*sides), *(each for each in (y, x) if isinstance(each, Tensor)))
 
 
 def hypotenuse(one: Operand, other: Operand) -> Tensor:

@@ -20,13 +20,14 @@ from numeric.lifting.axes import (
     Index,
     fine,
     numbered,
+    parts_of,
 )
 from numeric.lifting.operations.arithmetic import exponential, logarithm, multiply, negate, subtract
 from numeric.lifting.operations.broadcasting import built
-from numeric.lifting.operations.entries import FIRST, finite, formula, real
+from numeric.lifting.operations.entries import FIRST, SECOND, finite, formula, real
 from numeric.lifting.operations.rearranging import axis_number, inserted, permute
 from numeric.lifting.refusals import refuse
-from numeric.lifting.tensor import Tensor, tensor
+from numeric.lifting.tensor import Tensor, made, tensor
 from numeric.lifting.trace import current
 
 __all__ = [
@@ -107,11 +108,26 @@ def _by_rows(array: Tensor, axis: int, of_rows: Callable[[Array, Array | None], 
     order = [*(number for number in range(array.ndim) if number != axis), axis]
     turned = permute(array, order)
     if isinstance(turned.axes[-1], Factors):
-        raise refuse("a function of rows along an axis that was merged from several")
+        raise refuse("a function of rows, some of whose entries are minus infinity, along an axis merged from several")
     result = tensor(of_rows(real(turned).node, turned.alive), axes=turned.axes if keeps else turned.axes[:-1])
     if not keeps:
         return result
     return permute(result, [order.index(number) for number in range(array.ndim)])
+
+
+def _is_merged(array: Tensor, axis: int) -> bool:
+    return isinstance(array.axes[axis_number(axis, array.ndim)], Factors)
+
+
+def _parted(array: Tensor, axes: Sequence[int]) -> tuple[Tensor, list[int]]:
+    """Return an array whose merged axes are several axes, and the numbers of those that were some axes."""
+    parts: list[Along] = []
+    chosen: list[int] = []
+    for number, along in enumerate(array.axes):
+        own = parts_of(along) if number in axes else (along,)
+        chosen += range(len(parts), len(parts) + len(own)) if number in axes else ()
+        parts += own
+    return made(array.node, array.alive, array.kind, parts), chosen
 
 
 def _visible(array: Tensor) -> None:
@@ -122,12 +138,15 @@ def _visible(array: Tensor) -> None:
 def softmax(array: Tensor, axis: int) -> Tensor:
     """Return the softmax along an axis; minus infinity gets the weight 0."""
     _visible(array)
+    if _is_merged(array, axis):
+        powers = exponential(array)
+        return formula("quotient", FIRST / SECOND, powers, summed(powers, [axis], True))
     return _by_rows(array, axis, lambda node, alive: RowSoftmax(*([node] if alive is None else [node, alive])), True)
 
 
 def log_sum_exp(array: Tensor, axis: int, keepdims: bool = False) -> Tensor:
     """Return the logarithm of the sum of the exponentials along an axis."""
-    if array.alive is not None:
+    if array.alive is not None or _is_merged(array, axis):
         _visible(array)
         return logarithm(summed(exponential(array), [axis], keepdims))
     result = _by_rows(array, axis, lambda node, alive: RowLogSumExp(node), False)
@@ -142,6 +161,9 @@ def log_softmax(array: Tensor, axis: int) -> Tensor:
 def maximum_along(array: Tensor, axes: Sequence[int] | None, keepdims: bool = False) -> Tensor:
     """Return the largest entries along axes."""
     chosen = list(range(array.ndim)) if axes is None else sorted({axis_number(each, array.ndim) for each in axes})
+    if any(_is_merged(array, number) for number in chosen) and array.alive is None:
+        result = maximum_along(*_parted(array, chosen))
+        return inserted(result, chosen) if keepdims else result
     if len(chosen) > 1 and array.alive is None:
         inner = maximum_along(array, chosen[1:])
         result = maximum_along(inner, chosen[:1])

@@ -12,15 +12,18 @@ from derivations.language.arrays.functions import Lookup
 from derivations.language.arrays.routing import TopK
 from derivations.language.arrays.selection import Chosen, Pick
 from derivations.language.arrays.shapes import total
-from numeric.lifting.axes import is_one, size_of_axis
+from numeric.lifting.axes import is_one, same_length, size_of_axis
 from numeric.lifting.numbers import Size
 from numeric.lifting.operations import (
     axis_number,
+    broadcast_shape,
+    broadcast_to,
     compare,
     contract,
     defined_by,
     finite,
     inserted,
+    integer_table,
     negate,
     permute,
     real,
@@ -32,7 +35,7 @@ from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, tensor
 from numeric.lifting.trace import current
 
-__all__ = ["gathered", "largest", "picked", "sorted_places"]
+__all__ = ["entries_by_numbers", "gathered", "largest", "picked", "sorted_places"]
 
 
 def gathered(table: Tensor, numbers: Tensor, axis: int = 0) -> Tensor:
@@ -63,6 +66,39 @@ def picked(table: Tensor, numbers: Tensor, axis: int) -> Tensor:
     own = _letters("t", table.ndim)
     theirs = [*own[:axis], "n", *own[axis + 1 :]]
     return _chosen_along(table, numbers, axis, theirs, theirs)
+
+
+def entries_by_numbers(table: Tensor, numbers: Sequence[Tensor]) -> Tensor:
+    """Return the entries of an array, or its parts, at the places that arrays of one shape name along its first axes.
+
+    Definition   where the numbers along an axis are an index of the result, the axis is read there; along the others
+                 the sum over all places p of [p is chosen]
+    """
+    axes = broadcast_shape(*(each.axes for each in numbers))
+    numbers = [broadcast_to(each, axes) for each in numbers]
+    theirs, own = _letters("n", len(axes)), _letters("t", table.ndim)
+    factors = []
+    for axis, each in enumerate(numbers):
+        place = _own_index(each, table.sizes[axis])
+        if place is not None and theirs[place] not in own:
+            own[axis] = theirs[place]
+            continue
+        _note_choice(table, each, axis)
+        here = compare(inserted(each, [each.ndim]), positions(0, table.sizes[axis]), Eq)
+        factors.append((real(here), [*theirs, own[axis]]))
+    if len(axes) == 1 and table.ndim == len(table.node.shape) == 2 and own[0] == theirs[0] and len(numbers) == 2:
+        return tensor(Pick(table.node, numbers[1].node))
+    return contract([*theirs, *own[len(numbers) :]], (real(table), own), *factors)
+
+
+def _own_index(numbers: Tensor, size: Expr) -> int | None:
+    """Return the axis of an array along which its entries count all places of an axis of some size: 0, 1, ..."""
+    formula = integer_table(numbers.node)
+    if formula is None or len(numbers.node.shape) != numbers.ndim:
+        return None
+    places = formula.variables
+    found = next((axis for axis, place in enumerate(places) if formula.expr == place), None)
+    return found if found is not None and same_length(numbers.axes[found], size) else None
 
 
 def sorted_places(array: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ from numeric.lifting.operations import (
     viewed,
     where,
 )
-from numeric.lifting.places.choosing import gathered
+from numeric.lifting.places.choosing import entries_by_numbers, gathered
 from numeric.lifting.places.joining import concatenate, demand_entries, stack
 from numeric.lifting.places.reshaping import reshape
 from numeric.lifting.refusals import refuse
@@ -254,12 +254,14 @@ def _with_slice(array: Tensor, keys: tuple[Any, ...], value: Any) -> Tensor:
 
 
 def _by_numbers(array: Tensor, keys: list[Any]) -> Tensor:
-    """Return the parts of an array along one axis that numbers choose; the other axes are read whole."""
+    """Return what numbers choose: parts along one axis, the others read whole, or parts along the first axes."""
     axis = next(number for number, each in enumerate(keys) if isinstance(each, Tensor))
     others = [*keys[:axis], *keys[axis + 1 :]]
     if keys[axis].node.kind == "integer" and all(isinstance(each, slice) and each == slice(None) for each in others):
         return gathered(array, keys[axis], axis)
-    raise refuse("an index by several arrays, or by a mask")
+    if all(isinstance(each, Tensor) and each.node.kind == "integer" for each in keys) and len(keys) > 1:
+        return entries_by_numbers(array, keys)
+    raise refuse("an index by several arrays and slices, or by a mask")
 
 
 def set_along(mask: Tensor, axis: int, of_all: bool, keepdims: bool = False) -> Tensor:

@@ -5,7 +5,7 @@ import pytest
 
 from derivations.language.arrays.expression import Variable
 from derivations.symbols import d, m, n, size
-from numeric.lifting import NotFollowed, lift
+from numeric.lifting import NotFollowed, lift, prove_same
 from tests.numeric.lifting.following import follows
 
 h, p = size("h"), size("p")
@@ -33,6 +33,77 @@ def test_arrays_broadcast(shapes):
 )
 def test_functions_of_one_entry(function):
     follows(lambda x: function(x) + 0.5, x=(n, d))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [np.floor, np.ceil, np.trunc, np.arcsinh, np.arctan, lambda x: x // 3 + x % 0.7, lambda x: np.fmod(x, 1.5)],
+)
+def test_whole_parts_and_inverse_functions(function):
+    follows(lambda x: function(3 * x) + 0.5, x=(n, d))
+
+
+def test_rounded_quotients_remainders_and_angles_of_two_arrays():
+    follows(lambda x, y: x // y + np.mod(x, y) * np.fmod(x, y), x=(n, d), y=(d,))
+    follows(lambda x, y: np.arctan2(x, y) + np.arctan2(x, 2) - np.arctan2(-1, y), x=(n, d), y=(d,))
+    follows(lambda x: np.arctanh(np.tanh(x)) + np.arccosh(x * x + 1), x=(n,))
+
+
+def test_whole_parts_are_told_apart():
+    """Of a whole part no more is used than that equal numbers have equal ones."""
+    whole = {"x": (n,)}
+    assert prove_same(lambda x: x - 2 * np.floor(x / 2), lambda x: x % 2, **whole).level == "proved"
+    assert prove_same(lambda x: np.floor(x + x), lambda x: np.floor(2 * x), **whole).level == "proved"
+    assert prove_same(lambda x: np.floor(x), lambda x: np.trunc(x), **whole).level == "refuted"
+    assert prove_same(lambda x: np.fmod(x, 2), lambda x: x % 2, **whole).level == "refuted"
+    assert prove_same(lambda x: np.floor(2 * x), lambda x: 2 * np.floor(x), **whole).level == "refuted"
+    assert prove_same(lambda x: np.arctan2(x, 2), lambda x: np.arctan2(2, x), **whole).level == "refuted"
+
+
+def test_products_along_axes_of_known_sizes():
+    follows(lambda x: np.prod(x, axis=1) + x.prod((1, 2)).sum() * x.prod(-1), x=(n, 3, 3))
+    follows(lambda x: np.prod(x, axis=0, keepdims=True) * x, x=(3, d))
+    follows(lambda x: np.cumprod(x, axis=1) + x[:, ::-1].cumprod(1), x=(n, 4))
+    follows(lambda x, y: np.kron(x, y) + 1, x=(n, d), y=(m, 2))
+
+
+def test_softmax_and_maxima_along_a_merged_axis():
+    def of_all(x):
+        flat = x.reshape(x.shape[0], -1)
+        e = np.exp(flat - flat.max(-1, keepdims=True))
+        return e / e.sum(-1, keepdims=True)
+
+    def of_both(x):
+        e = np.exp(x)
+        return (e / e.sum((1, 2), keepdims=True)).reshape(x.shape[0], x.shape[1] * x.shape[2])
+
+    shape = {"x": (n, m, d)}
+    follows(of_all, **shape)
+    assert prove_same(of_all, of_both, **shape).level == "proved"
+    assert prove_same(lambda x: of_all(x * 1.01), of_both, **shape).level == "refuted"
+
+
+def test_entries_that_several_arrays_of_numbers_name():
+    t, u = (Variable(name, (n,), "integer") for name in "tu")
+    follows(lambda x, t: x[np.arange(x.shape[0]), t] * 2, x=(n, d), t=t)
+    follows(lambda x, t, u: x[u, t] * 2, x=(m, d), t=t, u=u)
+    follows(lambda x, t: x[np.arange(x.shape[0]), t] * 2, x=(n, d, m), t=t)
+    follows(lambda x: x[np.arange(x.shape[0]), np.arange(x.shape[0])] * 2, x=(n, n))
+
+
+def test_that_an_entry_of_each_row_is_chosen_is_not_a_sum_of_entries():
+    t = Variable("t", (n,), "integer")
+    given = {"x": (n, d), "t": t}
+
+    def chosen(x, t):
+        return x[np.arange(x.shape[0]), t]
+
+    def picked(x, t):
+        return np.take_along_axis(x, t[:, None], 1)[:, 0]
+
+    assert prove_same(chosen, picked, **given).level == "proved"
+    assert prove_same(chosen, lambda x, t: x[np.arange(x.shape[0])[::-1], t], **given).level != "proved"
+    assert prove_same(chosen, lambda x, t: x[:, 0] * np.ones(t.shape), **given).level != "proved"
 
 
 @pytest.mark.parametrize("function", [np.log, np.log1p, np.log2, np.log10, np.sqrt, np.reciprocal])
@@ -166,7 +237,11 @@ def test_a_mask_of_the_caller_must_show_something_in_every_row():
         (lambda x: ~np.arange(x.shape[0]) * x, "bits"),
         (lambda x: x.astype(int), "cast to int"),
         (lambda x: np.full(x.shape, 0.5, dtype=int) * x, "int"),
-        (lambda x: np.cumprod(x, 0), "cumprod"),
+        (lambda x: np.cumprod(x, 0), "a product along an axis of the symbolic size n"),
+        (lambda x: x.prod(), "a product along an axis of the symbolic size"),
+        (lambda x: np.cumprod(x), "running products of all entries"),
+        (lambda x: np.kron(x, x[0]), "Kronecker"),
+        (lambda x: np.rint(x), "rint has no rule"),
         (lambda x: np.add.reduce(x, initial=3.0), "initial"),
         (lambda x: np.sum(x, 0, where=x > 0), "where"),
         (lambda x: np.linalg.norm(x, 2), "norm"),

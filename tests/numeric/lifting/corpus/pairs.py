@@ -357,4 +357,118 @@ def f(x, y, scale):
         {"x": (n,), "t": Variable("t", (n,), "integer")},
         (("np.any", "np.all"), ("x, 0.0", "0.0, x"), ("[0, 2]", "[1, 2]")),
     ),
+    Pair(
+        "transposed convolution with gaps",
+        "def f(x, w, b):\n    return F.conv_transpose1d(x, w, b, dilation=2)",
+        """
+def f(x, w, b):
+    first, second = (np.einsum("nct,co->not", x, w[:, :, i]) for i in range(2))
+    apart = np.pad(first, ((0, 0), (0, 0), (0, 2))) + np.pad(second, ((0, 0), (0, 0), (2, 0)))
+    return apart + b[:, None]
+""",
+        {"x": (n, c, d), "w": (c, k, 2), "b": (k,)},
+        (
+            ("x, w, b, d", "x, w.flip(2), b, d"),
+            ("x, w, b, d", "x, w, -b, d"),
+            ("dilation=2", "dilation=1"),
+            ("dilation=2", "dilation=2, padding=1"),
+            ("dilation=2", "stride=2"),
+        ),
+    ),
+    Pair(
+        "transposed convolution with steps",
+        "def f(x, w):\n    return F.conv_transpose1d(x, w, stride=2)",
+        """
+def f(x, w):
+    taps = np.einsum("nct,cok->notk", x, w)
+    return taps.reshape(taps.shape[0], taps.shape[1], taps.shape[2] * 2)
+""",
+        {"x": (n, c, d), "w": (c, k, 2)},
+        (("x, w, s", "x, w.flip(2), s"), ("F.conv_transpose1d(x", "F.conv_transpose1d(x.flip(2)")),
+    ),
+    Pair(
+        "windows added where they overlap",
+        "def f(x):\n    return F.fold(x, (1, 5), (1, 2))",
+        """
+def f(x):
+    parts = x.reshape(x.shape[0], x.shape[1] // 2, 2, 4)
+    first = np.pad(parts[:, :, 0], ((0, 0), (0, 0), (0, 1)))
+    return (first + np.pad(parts[:, :, 1], ((0, 0), (0, 0), (1, 0))))[:, :, None]
+""",
+        {"x": (n, 2 * c, 4)},
+        (("F.fold(x", "F.fold(x.flip(2)"), ("F.fold(x", "F.fold(-x"), ("(1, 5), (1, 2)", "(5, 1), (2, 1)")),
+    ),
+    Pair(
+        "images of twice the size, by the nearest",
+        "def f(x):\n    return F.interpolate(x, scale_factor=2)",
+        "def f(x):\n    return np.repeat(np.repeat(x, 2, axis=2), 2, axis=3)",
+        {"x": (n, c, h, p)},
+        (
+            ("scale_factor=2", "scale_factor=2, mode='bilinear'"),
+            ("F.interpolate(x", "F.interpolate(x.flip(3)"),
+            ("scale_factor=2", "scale_factor=(2, 1)"),
+        ),
+    ),
+    Pair(
+        "three points for each, on lines",
+        "def f(x):\n    return F.interpolate(x, scale_factor=3, mode='linear')",
+        """
+def f(x):
+    left = np.concatenate([x[..., :1], x[..., :-1]], axis=-1)
+    right = np.concatenate([x[..., 1:], x[..., -1:]], axis=-1)
+    rows = np.stack([(left + 2 * x) / 3, x, (2 * x + right) / 3], axis=-1)
+    return rows.reshape(x.shape[0], x.shape[1], x.shape[2] * 3)
+""",
+        {"x": (n, c, d)},
+        ((", mode='linear'", ""), ("mode='linear'", "mode='linear', align_corners=True"), ("(x, s", "(x * 2, s")),
+    ),
+    Pair(
+        "logarithms that the classes choose",
+        "def f(x, t):\n    return -x[torch.arange(x.shape[0]), t].mean()",
+        "def f(x, t):\n    return -np.take_along_axis(x, t[:, None], 1).mean()",
+        {"x": (n, d), "t": Variable("t", (n,), "integer")},
+        (("x[torch", "-x[torch"), (".mean()", ".sum()"), ("arange(x.shape[0])", "arange(x.shape[0]).flip(0)")),
+    ),
+    Pair(
+        "angles in one turn",
+        "def f(x, y):\n    return torch.remainder(torch.atan2(y, x) + math.pi, 2 * math.pi) - math.pi",
+        """
+def f(x, y):
+    a = np.arctan2(y, x) + np.pi
+    return a - 2 * np.pi * np.floor(a / (2 * np.pi)) - np.pi
+""",
+        {"x": (n,), "y": (n,)},
+        (
+            ("atan2(y, x)", "atan2(x, y)"),
+            ("torch.remainder(torch.atan2(y, x) + math.pi, 2", "torch.fmod(torch.atan2(y, x) - math.pi, 2"),
+            (", 2 * math.pi)", ", math.pi)"),
+            ("- math.pi", "+ math.pi"),
+        ),
+    ),
+    Pair(
+        "spatial softmax",
+        """
+def f(x):
+    flat = x.reshape(x.shape[0], x.shape[1] * x.shape[2])
+    return F.softmax(flat, dim=-1).reshape(x.shape)
+""",
+        """
+def f(x):
+    e = np.exp(x)
+    return e / e.sum((1, 2), keepdims=True)
+""",
+        {"x": (n, h, p)},
+        (("dim=-1", "dim=0"), ("F.softmax", "F.log_softmax"), ("F.softmax(flat", "F.softmax(2 * flat")),
+    ),
+    Pair(
+        "transmittance along a ray",
+        "def f(a):\n    return a * torch.cumprod(1 - a, dim=1)",
+        """
+def f(a):
+    b = 1 - a
+    return np.stack([a[:, 0] * b[:, 0], a[:, 1] * b[:, 0] * b[:, 1], a[:, 2] * np.prod(b, axis=1)], 1)
+""",
+        {"a": (n, 3)},
+        (("1 - a, dim", "a, dim"), ("cumprod", "cumsum"), ("(1 - a, dim=1)", "((1 - a).flip(1), dim=1)")),
+    ),
 )
