@@ -146,6 +146,25 @@ def _product(equation: Any, dims: Dimensions, one: Any, other: Any) -> Any:
     return op.contract([*wanted, *(x for x in right if x not in left)], (one, left), (other, right))
 
 
+def _convolved(equation: Any, dims: Dimensions, one: Any, kernel: Any) -> Any:
+    """Return a convolution, whose axes JAX names; steps of the input, as transposed ones have them, are zeros."""
+    told = equation.params
+    if told["batch_group_count"] != 1:
+        raise refuse("a convolution in groups of the batch")
+    of_input, of_kernel, of_result = told["dimension_numbers"]
+    array, weights = op.permute(array_of(one), of_input), op.permute(array_of(kernel), of_kernel)
+    for axis, stride in enumerate(told["lhs_dilation"], start=2):
+        array = places.spread(array, axis, stride)
+    around = [(dims.size(low), dims.size(high)) for low, high in told["padding"]]
+    if not all(at_least(each, 0) for pair in around for each in pair):
+        raise refuse("a convolution with negative padding")
+    found = places.convolved(
+        array, weights, None, told["window_strides"], around, told["rhs_dilation"], told["feature_group_count"]
+    )
+    order = list(of_result)
+    return op.permute(found, [order.index(number) for number in range(len(order))])
+
+
 # --- parts ----------------------------------------------------------------------------------------------------------
 
 
@@ -246,6 +265,7 @@ STRUCTURAL: dict[str, Rule] = {
         array_of(one), equation.params["axis"], equation.params["reverse"]
     ),
     "dot_general": _product,
+    "conv_general_dilated": _convolved,
     "slice": _sliced,
     "dynamic_slice": _part_at,
     "split": _divided,

@@ -101,6 +101,12 @@ def _std(*given: Any, **options: Any) -> Any:
     return op.UNARY["sqrt"](_var(*given, **options))
 
 
+def _cumulative_sum(x: Any, /, *, axis: Any = None, include_initial: bool = False, **more: Any) -> Any:
+    if include_initial:
+        raise refuse("cumulative_sum with a 0 in front")
+    return _cumsum(x, axis, **more)
+
+
 def _transpose(a: Any, axes: Any = None) -> Any:
     return op.permute(a, list(range(a.ndim))[::-1] if axes is None else list(axes))
 
@@ -192,6 +198,7 @@ FUNCTIONS: Table = {
     **dict.fromkeys((np.min, np.amin), _extreme(op.minimum_along)),
     np.prod: _reduction(places.product_along),
     np.cumsum: _cumsum,
+    **({np.cumulative_sum: _cumulative_sum} if hasattr(np, "cumulative_sum") else {}),
     np.cumprod: lambda a, axis=None, **more: _running_products(a, axis, more),
     np.var: _var,
     np.std: _std,

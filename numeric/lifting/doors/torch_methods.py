@@ -292,6 +292,7 @@ METHODS: Table = {
     "vdot": lambda x, y: op.summed(op.multiply(x, y)),
     "roll": lambda x, shifts, dims=None: places.rolled(x, shifts, dims),
     "cumsum": lambda x, dim, dtype=None: places.running_sums(in_type(x, dtype), dim),
+    "logcumsumexp": lambda x, dim: op.UNARY["log"](places.running_sums(op.UNARY["exp"](x), dim)),
     "logaddexp2": op.log_add_exp_2,
     "masked_fill": _masked_fill,
     "where": lambda x, mask, other: chosen(mask, x, other),

@@ -153,6 +153,24 @@ def _blocks(x: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) 
     return places.reshape(stacked, [*sizes[:-4], sizes[-4] * sizes[-3], sizes[-2] * sizes[-1]])
 
 
+def _pixels(of_channels: bool) -> Callable[..., Any]:
+    """Return what makes squares of pixels of channels, or channels of the squares."""
+
+    def shuffled(x: Any, factor: int) -> Any:
+        *batch, channels, rows, columns = x.shape
+        first = x.ndim - 3
+        front = list(range(first))
+        if of_channels:
+            split = places.reshape(x, [*batch, channels // factor**2, factor, factor, rows, columns])
+            turned = op.permute(split, [*front, *(first + axis for axis in (0, 3, 1, 4, 2))])
+            return places.reshape(turned, [*batch, channels // factor**2, rows * factor, columns * factor])
+        split = places.reshape(x, [*batch, channels, rows // factor, factor, columns // factor, factor])
+        turned = op.permute(split, [*front, *(first + axis for axis in (0, 2, 4, 1, 3))])
+        return places.reshape(turned, [*batch, channels * factor**2, rows // factor, columns // factor])
+
+    return shuffled
+
+
 def _added(x: Any, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
     """Return images from their windows as columns: where windows overlap, their entries are added."""
     kernel, gaps, around, steps = (
@@ -209,6 +227,8 @@ WINDOWS: Table = {
     _OF_NN.pad: _padded,
     _OF_NN.im2col: _blocks,
     _OF_NN.col2im: _added,
+    torch.pixel_shuffle: _pixels(True),
+    torch.pixel_unshuffle: _pixels(False),
     torch.conv_transpose1d: _transposed(1),
     torch.conv_transpose2d: _transposed(2),
     torch.conv_transpose3d: _transposed(3),

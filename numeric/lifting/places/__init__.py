@@ -16,7 +16,7 @@ from numeric.lifting.places.positions import (
 from numeric.lifting.places.products import product_along, running_products
 from numeric.lifting.places.reshaping import reshape
 from numeric.lifting.places.slices import flipped, item, padded_by_own, rolled, set_along, written
-from numeric.lifting.places.spreading import convolved_transposed, enlarged, windows_added
+from numeric.lifting.places.spreading import convolved_transposed, enlarged, spread, windows_added
 from numeric.lifting.places.windows import convolved, pooled, pooled_to, window_entries
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "running_sums",
     "set_along",
     "sorted_places",
+    "spread",
     "stack",
     "table_of",
     "tabulated",

@@ -24,7 +24,7 @@ from numeric.lifting.places.windows import window_count
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, tensor
 
-__all__ = ["convolved_transposed", "enlarged", "windows_added"]
+__all__ = ["convolved_transposed", "enlarged", "spread", "windows_added"]
 
 
 def windows_added(
@@ -102,7 +102,7 @@ def _overlapped(
     for number in reversed(range(rank)):
         width, stride, dilation = widths[number], strides[number], dilations[number]
         rows = [
-            _spread(part, 2 + number, stride, dilation * place, dilation * (width - 1 - place))
+            spread(part, 2 + number, stride, dilation * place, dilation * (width - 1 - place))
             for part, place in zip(parts, [*range(width)] * (len(parts) // width), strict=True)
         ]
         parts = [reduce(add, rows[start : start + width]) for start in range(0, len(rows), width)]
@@ -114,7 +114,7 @@ def _overlapped(
     return result
 
 
-def _spread(array: Tensor, axis: int, stride: int, before: int, behind: int) -> Tensor:
+def spread(array: Tensor, axis: int, stride: int, before: int = 0, behind: int = 0) -> Tensor:
     """Return an array whose entries stand `stride` places apart along an axis, among zeros."""
     if stride == 1:
         return padded(array, axis, Integer(before), Integer(behind), Integer(0))

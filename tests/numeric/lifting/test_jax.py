@@ -137,3 +137,58 @@ def test_a_rule_that_is_wrong_is_found_by_the_run(monkeypatch: pytest.MonkeyPatc
     verdict = prove_same(squashed, lambda x: jax.numpy.exp(x), x=(n, m))
     assert verdict.level != "proved"
     assert "not what the function does" in str(verdict.reason) or verdict.counterexample is not None
+
+
+def test_convolutions_are_windows() -> None:
+    """The axes stand in any order, and a transposed convolution has zeros between the entries."""
+    lax = importlib.import_module("jax.lax")
+    order = ("NWC", "WIO", "NWC")
+    shapes = {"x": (n, d_k, m), "w": (3, m, d_v)}
+
+    def convolved(x: Any, w: Any, step: int = 1) -> Any:
+        return lax.conv_general_dilated(x, w, (step,), "VALID", dimension_numbers=order)
+
+    def by_taps(x: Any, w: Any) -> Any:
+        return sum(x[:, tap : tap + x.shape[1] - 2] @ w[tap] for tap in range(3))
+
+    def turned(x: Any, w: Any) -> Any:
+        return sum(x[:, tap : tap + x.shape[1] - 2] @ w[2 - tap] for tap in range(3))
+
+    assert prove_same(convolved, by_taps, **shapes).level == "proved"
+    assert prove_same(convolved, turned, **shapes).level == "refuted"
+    lift(lambda x, w: lax.conv_transpose(x, w, (2,), "VALID", dimension_numbers=order), **shapes)
+    with pytest.raises(NotFollowed, match="negative padding"):
+        lift(lambda x, w: lax.conv_general_dilated(x, w, (1,), [(-1, 0)], dimension_numbers=order), **shapes)
+    with pytest.raises(NotFollowed, match="groups of the batch"):
+        lift(
+            lambda x, w: lax.conv_general_dilated(x, w, (1,), "VALID", dimension_numbers=order, batch_group_count=2),
+            x=(2, d_k, m),
+            w=(3, m, 4),
+        )
+
+
+def test_a_roll_is_two_parts() -> None:
+    jnp = importlib.import_module("jax.numpy")
+    given = {"x": (n, m)}
+    assert prove_same(lambda x: jnp.roll(x, 1, axis=0), lambda x: jnp.concatenate([x[-1:], x[:-1]]), **given).level == (
+        "proved"
+    )
+    assert prove_same(lambda x: jnp.roll(x, 1, axis=0), lambda x: jnp.concatenate([x[1:], x[:1]]), **given).level == (
+        "refuted"
+    )
+
+
+def test_products_remainders_and_angles() -> None:
+    jnp = importlib.import_module("jax.numpy")
+    same = {
+        (lambda x, y: jnp.prod(x, axis=1) * y): lambda x, y: x[:, 0] * x[:, 1] * x[:, 2] * y,
+        (lambda x, y: jnp.cumprod(x, axis=1)[:, 2] + y): lambda x, y: x.prod(1) + y,
+        (lambda x, y: jnp.floor(y / 2) + jnp.ceil(-y / 2)): lambda x, y: 0 * y,
+        (lambda x, y: 3 * jnp.fmod(y, x[:, 0])): lambda x, y: jnp.fmod(y, x[:, 0]) * 3,
+        (lambda x, y: jnp.arctan2(y + y, x[:, 0])): lambda x, y: jnp.arctan2(2 * y, x[:, 0]),
+    }
+    given = {"x": (n, 3), "y": (n,)}
+    assert [str(v) for f, g in same.items() if (v := prove_same(f, g, **given)).level != "proved"] == []
+    others = [*same.values()]
+    for number, function in enumerate(same):
+        assert prove_same(function, others[number - 1], **given).level == "refuted"

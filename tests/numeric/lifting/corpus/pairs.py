@@ -471,4 +471,23 @@ def f(a):
         {"a": (n, 3)},
         (("1 - a, dim", "a, dim"), ("cumprod", "cumsum"), ("(1 - a, dim=1)", "((1 - a).flip(1), dim=1)")),
     ),
+    Pair(
+        "pixels of channels",
+        "def f(x):\n    return F.pixel_shuffle(x, 2)",
+        """
+def f(x):
+    N, C, H, W = x.shape
+    squares = x.reshape(N, C // 4, 2, 2, H, W)
+    return np.einsum("ncabhw->nchawb", squares).reshape(N, C // 4, 2 * H, 2 * W)
+""",
+        {"x": (n, 4 * c, h, p)},
+        (("F.pixel_shuffle(x", "F.pixel_shuffle(x.flip(1)"), ("F.pixel_shuffle(x", "F.pixel_shuffle(x.relu()")),
+    ),
+    Pair(
+        "running logarithms of sums",
+        "def f(x):\n    return torch.logcumsumexp(x, dim=1)",
+        "def f(x):\n    return np.log(np.cumsum(np.exp(x), axis=1))",
+        {"x": (n, d)},
+        (("dim=1", "dim=0"), ("logcumsumexp", "cumsum"), ("logcumsumexp(x", "logcumsumexp(-x")),
+    ),
 )
