@@ -23,7 +23,7 @@ from derivations.language.layers.catalogued import LAYERS as ENTERED
 from derivations.language.layers.layer import Layer
 from derivations.language.results.derivation import RESULTS, Derivation, FalseStepError, registered, topic_of
 from derivations.processes import in_order, rarely_collecting
-from derivations.topics import TOPICS, aliases_of
+from derivations.topics import TOPICS, aliases_of, nearest_are
 
 __all__ = [
     "LAYERS",
@@ -164,8 +164,8 @@ def _known(name: str, known: Collection[str], kind: str) -> str:
     if name not in known:
         is_topic = any(each.startswith(f"{name}.") for each in known)
         topic = f"; `derivations list --topic {name}` shows the results of that topic" if is_topic else ""
-        near = ", ".join(_nearest(name, [*known]))
-        raise LookupError(f"there is no {kind} called {name!r}; the nearest are {near}{topic}")
+        near = nearest_are(_nearest(name, [*known]))
+        raise LookupError(f"there is no {kind} called {name!r}; {near}{topic}")
     return name
 
 

@@ -4,9 +4,9 @@ An alias is a word or a phrase that users type, such as "kv cache", with the par
 of results and layers are found by the same parts, so that a new result with "rotary" in its id is found by "rope".
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-__all__ = ["ALIASES", "TOPICS", "aliases_of"]
+__all__ = ["ALIASES", "TOPICS", "aliases_of", "nearest_are"]
 
 TOPICS: Mapping[str, str] = {
     "softmax": "entries, Jacobian, limits; log-sum-exp, cross-entropy",
@@ -92,3 +92,8 @@ def aliases_of(name: str) -> list[str]:
     """Return the aliases of a result or of a layer; a part `layer:NAME` is the layer of this name alone."""
     sought = name if "." in name else f"layer:{name}"
     return [alias for alias, parts in ALIASES.items() if any(part in sought for part in parts)]
+
+
+def nearest_are(names: Sequence[str]) -> str:
+    """Return the words that offer names in place of one that does not exist."""
+    return f"the nearest {'is' if len(names) == 1 else 'are'} {', '.join(names)}"

@@ -4,9 +4,11 @@ SymPy, NumPy and the tables are imported when a command needs them, so that `--h
 """
 
 import sys
+from difflib import get_close_matches
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
 import derivations
 from derivations.cli.checking import check_command
@@ -20,6 +22,7 @@ from derivations.cli.shared import clean_errors, folder_called, line_width, line
 from derivations.cli.site import site_command
 from derivations.cli.stored_evidence import source_digest
 from derivations.processes import announce
+from derivations.topics import nearest_are
 
 __all__ = ["cli", "main"]
 
@@ -32,8 +35,23 @@ class _MainJobByDefault(click.Group):
         own = {"--help", "--version", *self.commands}
         completing = context.resilient_parsing  # the shell asks for the commands, not for those of `run`
         if not completing and (not arguments or arguments[0] not in own):
+            _refuse_misspelt(arguments[:1])
             arguments = ["run", *arguments]
         return super().parse_args(context, arguments)
+
+    def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the commands; where none begins so, the text that the main job reads."""
+        return super().shell_complete(context, incomplete) or [CompletionItem(incomplete, type="file")]
+
+
+def _refuse_misspelt(first: list[str]) -> None:
+    """Refuse a word that is neither an option nor a file of the main job."""
+    for word in first:
+        if not word.startswith("-") and not Path(word).exists():
+            known = [name for name, command in cli.commands.items() if not command.hidden]
+            near = get_close_matches(word, known, 3)
+            hint = nearest_are(near) if near else f"the commands are {', '.join(known)}"
+            raise click.UsageError(f"there is no file and no command called {word!r}; {hint}")
 
 
 @click.group(cls=_MainJobByDefault, context_settings={"help_option_names": ["--help"], "max_content_width": 110})
@@ -74,8 +92,7 @@ def run_command(file: str | None, out: str, seed: int, verbose: bool) -> None:
     derivations book.txt --out pages
     """
     if file is not None and not Path(file).exists():
-        known = ", ".join(name for name, command in cli.commands.items() if not command.hidden)
-        raise ValueError(f"there is no file and no command called {file!r}; the commands are {known}")
+        raise ValueError(f"there is no file {file!r}")
     announce("numeric.verification.job")
     from rich.console import Console
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from derivations.cli import completion
 from derivations.cli.shared import clean_errors, line_width, progress_of
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ STANDARD_INPUT = "-"
 
 
 @click.command("check", short_help="Judge the formulas of documents.")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=completion.files)
 @click.option("--format", "form", type=click.Choice(FORMATS), default=None, help="How to report.  [default: text]")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--sarif", "as_sarif", is_flag=True, help="The same as --format sarif.")
@@ -30,7 +31,12 @@ STANDARD_INPUT = "-"
 @click.option("--fix", is_flag=True, help="Print the repairs that are certain as a diff.")
 @click.option("--write", "written", is_flag=True, help="With --fix: write the repairs into the files.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Processes to use at most.")
-@click.option("--config", metavar="FILE", help="TOML file with the settings.  [default: the nearest pyproject.toml]")
+@click.option(
+    "--config",
+    metavar="FILE",
+    shell_complete=completion.files,
+    help="TOML file with the settings.  [default: the nearest pyproject.toml]",
+)
 @click.option("--ignore", multiple=True, metavar="ID", help="A check or a result whose findings are left out.")
 @click.option("--stdin-format", type=click.Choice(TEXTS), default="markdown", show_default=True, help="Of FILE -.")
 @clean_errors

@@ -1,4 +1,4 @@
-"""What the shell completes: ids of results, names of layers, topics, names of models.
+"""What the shell completes: ids of results, names of layers, topics, models, devices and notations; files, folders.
 
 Ids come from the stored evidence where this source has some, so that a key press need not wait for SymPy.
 """
@@ -12,13 +12,31 @@ from derivations.cli import stored_evidence
 from derivations.cli.stored_evidence import LAYER
 from derivations.topics import TOPICS
 
-__all__ = ["layers", "models", "results", "results_and_layers", "topics"]
+__all__ = [
+    "devices",
+    "engines",
+    "files",
+    "folders",
+    "layers",
+    "layers_or_folders",
+    "models",
+    "notations",
+    "results",
+    "results_and_layers",
+    "topics",
+]
 
-Complete = Callable[[click.Context, click.Parameter, str], list[str]]
+Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
-def _completing(names: Callable[[], Iterable[str]]) -> Complete:
-    return lambda context, parameter, beginning: [name for name in names() if name.startswith(beginning)]
+def _completing(names: Callable[[], Iterable[str]] = tuple, otherwise: str | None = None) -> Complete:
+    """Return what completes a name; where none begins so, the shell completes a path: "file" or "dir"."""
+
+    def complete(context: click.Context, parameter: click.Parameter, beginning: str) -> list[CompletionItem]:
+        found = [CompletionItem(name) for name in names() if name.startswith(beginning)]
+        return found or [CompletionItem(beginning, type=otherwise)] * (otherwise is not None)
+
+    return complete
 
 
 def _results() -> list[str]:
@@ -39,15 +57,36 @@ def _layers() -> list[str]:
     return list(LAYERS)
 
 
-def models(context: click.Context, parameter: click.Parameter, beginning: str) -> list[CompletionItem]:
-    """Return the built-in models, or leave it to the shell to complete the path of a configuration."""
+def _models() -> Iterable[str]:
     from derivations.architectures.models import model_names  # SymPy comes with it
 
-    found = [CompletionItem(name) for name in model_names() if name.startswith(beginning)]
-    return found or [CompletionItem(beginning, type="file")]
+    return model_names()
+
+
+def _devices() -> Iterable[str]:
+    from derivations.costs.fit.hardware import device_names  # as above
+
+    return device_names()
+
+
+def _engines() -> Iterable[str]:
+    from derivations.costs.fit.hardware import engine_names  # as above
+
+    return engine_names()
+
+
+def _notations() -> Iterable[str]:
+    from derivations.language.printing.notation import NOTATIONS  # as above
+
+    return NOTATIONS
 
 
 results = _completing(_results)
 layers = _completing(_layers)
 results_and_layers = _completing(lambda: [*_layers(), *_results()])
 topics = _completing(lambda: TOPICS)
+models = _completing(_models, otherwise="file")
+devices, engines = _completing(_devices), _completing(_engines)
+notations = _completing(_notations, otherwise="file")
+files, folders = _completing(otherwise="file"), _completing(otherwise="dir")
+layers_or_folders = _completing(_layers, otherwise="dir")

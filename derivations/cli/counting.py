@@ -34,7 +34,12 @@ LATENT = ("absorbed", "expanded")
 @click.option("--latent", type=click.Choice(LATENT), default="absorbed", show_default=True, help="Latent attention.")
 @click.option("--symbolic", is_flag=True, help="Closed forms in the sizes, where they come from, and their proof.")
 @click.option("--json", "as_json", is_flag=True, help="Print one object of exact integers.")
-@click.option("--plot", metavar="FILE", help="Draw parameters, FLOPs and memory (.png, .svg, .pdf).")
+@click.option(
+    "--plot",
+    metavar="FILE",
+    shell_complete=completion.files,
+    help="Draw parameters, FLOPs and memory (.png, .svg, .pdf).",
+)
 @click.option("--ignore", multiple=True, metavar="FIELD", help="A field of config.json to pass over.")
 @clean_errors
 def count_command(model: str, plot: str | None, symbolic: bool, as_json: bool, **options: Any) -> None:

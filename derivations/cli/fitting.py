@@ -21,8 +21,10 @@ OF_TRAINING = (
 
 @click.command("fit", short_help="Does it fit, how fast can it be.")
 @click.argument("model", metavar="MODEL", shell_complete=completion.models)
-@click.option("--gpu", metavar="NAME", default=None, help="A device by its name.  [default: h100]")
-@click.option("--hardware", metavar="FILE", help="A TOML file with devices of your own.")
+@click.option("--gpu", metavar="NAME", shell_complete=completion.devices, help="A device by its name.  [default: h100]")
+@click.option(
+    "--hardware", metavar="FILE", shell_complete=completion.files, help="A TOML file with devices of your own."
+)
 @click.option("--memory", metavar="BYTES", help="Of a device of your own: 80GB, 24GiB.")
 @click.option("--bandwidth", metavar="BYTES", help="A second: 3.35TB, 900e9.")
 @click.option("--flops", metavar="FLOPS", help="A second: 989T, 125e12.")
@@ -33,7 +35,13 @@ OF_TRAINING = (
     "--weights", metavar="TYPE", help="Of stored weights: bfloat16, int8, int4, nf4, ...  [default: as stored]"
 )
 @click.option("--cache", metavar="TYPE", help="Serving: of keys and values, such as float8.")
-@click.option("--engine", default="plain", show_default=True, help="Serving: plain, vllm, sglang, ...")
+@click.option(
+    "--engine",
+    default="plain",
+    show_default=True,
+    shell_complete=completion.engines,
+    help="Serving: plain, vllm, sglang, ...",
+)
 @click.option("--tensor", "--devices", type=int, default=1, show_default=True, help="Tensor parallel ranks.")
 @click.option("--pipeline", type=int, default=1, show_default=True, help="Stages.")
 @click.option("--expert", type=int, default=1, show_default=True, help="Expert parallel ranks.")
@@ -51,7 +59,12 @@ OF_TRAINING = (
 @click.option("--tokens", metavar="NUMBER", help="Training: a budget of tokens, such as 15T.")
 @click.option("--symbolic", is_flag=True, help="Closed forms in the sizes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one object.")
-@click.option("--plot", metavar="FILE", help="Draw the bytes by part and by length (.png, .svg, .pdf).")
+@click.option(
+    "--plot",
+    metavar="FILE",
+    shell_complete=completion.files,
+    help="Draw the bytes by part and by length (.png, .svg, .pdf).",
+)
 @click.option("--ignore", multiple=True, metavar="FIELD", help="A field of config.json to pass over.")
 @clean_errors
 def fit_command(model: str, plot: str | None, symbolic: bool, as_json: bool, **options: Any) -> None:

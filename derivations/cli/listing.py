@@ -21,7 +21,7 @@ from derivations.cli.searching import found_by, is_in
 from derivations.cli.shared import clean_errors, line_width, progress_of, said, shortened
 from derivations.cli.stored_evidence import LAYER, NOT_JUDGED, Row, Stored
 from derivations.processes import announce
-from derivations.topics import TOPICS
+from derivations.topics import TOPICS, nearest_are
 
 __all__ = ["judged_rows", "keep", "list_command", "unjudged_rows"]
 
@@ -92,7 +92,7 @@ def _of_topic(rows: Sequence[Row], topic: str) -> list[Row]:
         topics = list(dict.fromkeys(row.topic for row in rows))
         meant = dict.fromkeys(row.topic for row in rows if is_in(topic, row))
         near = [*meant, *get_close_matches(topic, topics, n=3, cutoff=0.4)] or topics
-        raise ValueError(f"there is no topic called {topic!r}; the nearest are {', '.join(near[:3])}")
+        raise ValueError(f"there is no topic called {topic!r}; {nearest_are(near[:3])}")
     return found
 
 

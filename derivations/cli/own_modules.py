@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from derivations.topics import nearest_are
+
 if TYPE_CHECKING:
     from derivations.language.layers.layer import Layer
     from derivations.language.results.derivation import Derivation
@@ -182,9 +184,7 @@ def _attribute(module: ModuleType, path: str, attribute: str) -> Any:
             if getattr(value, "__module__", home) == home and not isinstance(value, ModuleType) and each[0] != "_"
         ]
         near = get_close_matches(attribute, own_names, 3, 0.4)
-        hint = (
-            f"; the nearest are {', '.join(near)}" if near else f"; it has {', '.join(own_names)}" if own_names else ""
-        )
+        hint = f"; {nearest_are(near)}" if near else f"; it has {', '.join(own_names)}" if own_names else ""
         raise LookupError(f"the module {path} has no {attribute!r}{hint}")
     return vars(module)[attribute]
 

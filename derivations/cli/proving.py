@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from derivations.cli import completion
 from derivations.cli.own_modules import function_called, layer_called
 from derivations.cli.shared import clean_errors
 
@@ -19,8 +20,8 @@ FORMATS = ("text", "latex", "markdown")
 
 
 @click.command("prove", short_help="Prove that a function is a layer.")
-@click.argument("function", metavar="FILE:FUNCTION")
-@click.argument("layer", required=False)
+@click.argument("function", metavar="FILE:FUNCTION", shell_complete=completion.files)
+@click.argument("layer", required=False, shell_complete=completion.layers)
 @click.option("--names", multiple=True, metavar="MINE=LAYER'S", help="A parameter, and the array that it is.")
 @click.option("--shape", "shapes", multiple=True, metavar="X=n,d", help="The sizes of an argument.")
 @click.option("--or-tested", is_flag=True, help="Test what is not proved; exit 0 if no test fails.")

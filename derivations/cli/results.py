@@ -29,7 +29,13 @@ FORMATS = ("latex", "markdown", "text", "json", "python")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--steps", is_flag=True, help="Show the derivation, not only the result.")
 @click.option("--set", "sizes", multiple=True, metavar="SIZE=NUMBER", help="Put in numbers, such as d_k=64.")
-@click.option("--notation", default="ours", show_default=True, help="A built-in notation or a file.")
+@click.option(
+    "--notation",
+    default="ours",
+    show_default=True,
+    shell_complete=completion.notations,
+    help="A built-in notation or a file.",
+)
 @click.option("--math", type=click.Choice(MATHS), default=None, help="How formulas are marked.")
 @language_option
 @click.option("--gradient", is_flag=True, help="Of a layer, show its gradient.")
@@ -194,15 +200,27 @@ def _remark(v: Any) -> tuple[str, ...]:
 
 
 @click.command("export", short_help="All of it as LaTeX and Markdown; a layer as ONNX.")
-@click.argument("folder", metavar="DIR|LAYER")
-@click.option("--notation", default="ours", show_default=True, help="A built-in notation or a file.")
+@click.argument("folder", metavar="DIR|LAYER", shell_complete=completion.layers_or_folders)
+@click.option(
+    "--notation",
+    default="ours",
+    show_default=True,
+    shell_complete=completion.notations,
+    help="A built-in notation or a file.",
+)
 @click.option("--math", type=click.Choice(MATHS), default="dollars", show_default=True, help="How formulas are marked.")
 @language_option
 @click.option("--width", default="345pt", show_default=True, help="Width of the text in LaTeX: pt, in, cm or mm.")
 @click.option("--numbered", is_flag=True, help="Number the formulas of the LaTeX files.")
 @click.option("--label", default="", metavar="PREFIX", help="Label them, such as eq:softmax-jacobian of eq.")
 @click.option("--macros", is_flag=True, help="Letters as macros, which derivations.sty defines.")
-@click.option("--onnx", "onnx_file", metavar="FILE", help="Write LAYER, or the model in a folder, as this ONNX file.")
+@click.option(
+    "--onnx",
+    "onnx_file",
+    metavar="FILE",
+    shell_complete=completion.files,
+    help="Write LAYER, or the model in a folder, as this ONNX file.",
+)
 @click.option("--set", "sizes", multiple=True, metavar="SIZE=NUMBER", help="With --onnx, fix a size, such as N=6.")
 @click.option("--optimized", is_flag=True, help="With --onnx, the optimised layer.")
 @click.option("--explain", is_flag=True, help="With --onnx --optimized, list the rewritings as well.")

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 import derivations
+from derivations.cli import completion
 from derivations.cli.listing import judged_rows
 from derivations.cli.shared import clean_errors, folder_called
 from derivations.processes import announce, workers
@@ -16,11 +17,34 @@ CHECKOUT = Path(derivations.__file__).parent.parent  # an installed package has 
 
 
 @click.command("site", short_help="A static site of all of it.")
-@click.argument("folder", metavar="DIR")
-@click.option("--docs", metavar="DIR", help="Pages in Markdown.  [default: docs of the checkout, if there is one]")
-@click.option("--tests", metavar="DIR", help="Tests that results are shown with.  [default: tests of the checkout]")
-@click.option("--katex", metavar="DIR", default=".", envvar="KATEX_DIR", help="Where node_modules has KaTeX.")
-@click.option("--pyodide", metavar="DIR", envvar="PYODIDE_DIR", help="Where node_modules has Pyodide.  [default: none]")
+@click.argument("folder", metavar="DIR", shell_complete=completion.folders)
+@click.option(
+    "--docs",
+    metavar="DIR",
+    shell_complete=completion.folders,
+    help="Pages in Markdown.  [default: docs of the checkout, if there is one]",
+)
+@click.option(
+    "--tests",
+    metavar="DIR",
+    shell_complete=completion.folders,
+    help="Tests that results are shown with.  [default: tests of the checkout]",
+)
+@click.option(
+    "--katex",
+    metavar="DIR",
+    default=".",
+    shell_complete=completion.folders,
+    envvar="KATEX_DIR",
+    help="Where node_modules has KaTeX.",
+)
+@click.option(
+    "--pyodide",
+    metavar="DIR",
+    shell_complete=completion.folders,
+    envvar="PYODIDE_DIR",
+    help="Where node_modules has Pyodide.  [default: none]",
+)
 @clean_errors
 def site_command(folder: str, docs: str | None, tests: str | None, katex: str, pyodide: str | None) -> None:
     r"""Write a site with a page for each result, layer and page of docs, which is read without a network.

@@ -67,8 +67,8 @@ def test_a_topic_has_its_results_and_layers_have_their_arrays():
 @pytest.mark.parametrize(
     ("arguments", "advice"),
     [
-        (("--topic", "sofmtax"), "the nearest are softmax"),
-        (("--topic", "flash"), "the nearest are attention"),
+        (("--topic", "sofmtax"), "the nearest is softmax"),
+        (("--topic", "flash"), "the nearest is attention"),
         (("--search", "jacobain"), "did you mean jacobian"),
         (("--search", "zzz"), "shows the topics"),
         (("--search", " "), "shows the topics"),
@@ -190,11 +190,39 @@ def test_a_topic_that_is_taken_for_an_id_is_named():
         ("count", "llama-3-8", {"llama-3-8b"}),
         ("count", "./conf", {"./conf"}),
         ("show softmax.jacobian --format", "la", {"latex"}),
+        ("show softmax.jacobian --notation", "v", {"vaswani"}),
+        ("render notes.md --notation", "mine", {"mine"}),
+        ("fit llama-3-8b --gpu", "h20", {"h200"}),
+        ("fit llama-3-8b --engine", "vl", {"vllm"}),
     ],
 )
 def test_the_shell_completes(line: str, beginning: str, expected: set[str]):
     completing = BashComplete(cli, {}, "derivations", "_DERIVATIONS_COMPLETE")
     assert {item.value for item in completing.get_completions(line.split(), beginning)} == expected
+
+
+@pytest.mark.parametrize(
+    ("word", "way_on"),
+    [("chek", "the nearest is check"), ("nothinglike", "the commands are list, show,"), ("chek notes.md", "is check")],
+)
+def test_a_command_that_is_misspelt_is_answered_by_the_nearest(word: str, way_on: str):
+    found = CliRunner().invoke(cli, word.split())
+    assert found.exit_code == 2
+    assert "there is no file and no command called" in found.stderr and way_on in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("check", "file"), ("check --config", "file"), ("render", "file"), ("prove", "file"), ("site", "dir"),
+        ("export", "dir"), ("export encoder --onnx", "file"), ("fit --hardware", "file"), ("count --plot", "file"),
+        ("show softmax.jacobian --notation", "file"), ("", "file"),
+    ],
+)  # fmt: skip
+def test_the_shell_completes_paths(line: str, kind: str):
+    completing = BashComplete(cli, {}, "derivations", "_DERIVATIONS_COMPLETE")
+    found = completing.get_completions(line.split(), "wr")
+    assert [(item.value, item.type) for item in found] == [("wr", kind)]
 
 
 def test_ids_are_completed_before_anything_is_proved(monkeypatch: pytest.MonkeyPatch):
