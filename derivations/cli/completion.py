@@ -29,12 +29,12 @@ __all__ = [
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
-def _completing(names: Callable[[], Iterable[str]] = tuple, otherwise: str | None = None) -> Complete:
+def _completing(names: Callable[[], Iterable[str]] = tuple, otherwise: str = "") -> Complete:
     """Return what completes a name; where none begins so, the shell completes a path: "file" or "dir"."""
 
     def complete(context: click.Context, parameter: click.Parameter, beginning: str) -> list[CompletionItem]:
         found = [CompletionItem(name) for name in names() if name.startswith(beginning)]
-        return found or [CompletionItem(beginning, type=otherwise)] * (otherwise is not None)
+        return found or [CompletionItem(beginning, type=otherwise)] * bool(otherwise)
 
     return complete
 

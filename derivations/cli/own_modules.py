@@ -196,7 +196,11 @@ def _called(found: Any, name: str) -> Any:
     needed = [p.name for p in signature(found).parameters.values() if p.default is p.empty and p.kind not in VARIADIC]
     if needed:
         raise ValueError(f"{name} takes {', '.join(needed)}: name a function without arguments, such as one around it")
+    from derivations.language import FalseStepError
+
     try:
         return found()
+    except FalseStepError:
+        raise
     except Exception as error:  # whatever the user's code raises
         raise _failed(name, error) from error

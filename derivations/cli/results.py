@@ -70,7 +70,7 @@ def show_command(
     The last one imports mypackage.results, a module of yours: mine is a result, a layer, or a function that returns
     one. So do verify and code.
     """
-    from derivations.language import Derivation
+    from derivations.language import Derivation, FalseStepError
     from derivations.language.printing.labels import label_of, labelled
     from derivations.language.printing.loops import python_source
     from derivations.language.printing.macros import definitions, with_macros
@@ -84,7 +84,11 @@ def show_command(
         form, math = _numbered(form, math)
     if macros and form not in ("text", "latex"):
         raise ValueError("--macros is for LaTeX: leave --format out")
-    shown = shown_called(name)
+    try:
+        shown = shown_called(name)
+    except FalseStepError as error:  # a failed check, as in `verify`, and no bad input
+        click.echo(f"derivations: {error}", err=True)
+        sys.exit(1)
     is_result = isinstance(shown, Derivation)
     if gradient and is_result:
         raise ValueError(_no_gradient(name))

@@ -175,7 +175,6 @@ REFUSED = {
     "a function that fails": ("show rowscale:fails", "rowscale:fails raised RuntimeError: a fault of its own"),
     "a module that fails": ("show broken:slope", "broken raised ZeroDivisionError: division by zero"),
     "an import that fails": ("show missing:slope", "missing raised ModuleNotFoundError: No module named 'there_is"),
-    "a wrong result": ("show rowscale:wrong", "is not proved: claim 1, step 1 (product rule) is refuted"),
     "the gradient of a result": ("show rowscale:slope --gradient", "rowscale:slope is a result: --gradient shows"),
     "code of a result": ("code rowscale:slope", "rowscale:slope is a result; a layer is needed"),
     "a layer counted": ("count rowscale:scaled", "rowscale:scaled: models are counted here; a layer is by count_flops"),
@@ -193,6 +192,19 @@ def test_it_says_no_in_one_sentence(
     arguments, words = REFUSED[case]
     assert words in refused(capsys, monkeypatch, *arguments.split())
     assert (folder / "page.md").read_text(encoding="utf-8") == BLOCKS
+
+
+def test_a_result_that_is_refuted_fails_as_in_verify(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A failed check is exit code 1, and its step is written as all text is."""
+    monkeypatch.setattr(sys, "argv", ["derivations", "show", "rowscale:wrong"])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 1
+    told = capsys.readouterr().err
+    assert "is not proved: claim 1, step 1 (product rule) is refuted" in told
+    assert "KroneckerDelta" not in told and "[0]" not in told
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,12 @@ from derivations.language.arrays.binding import free_symbols
 from derivations.language.arrays.expression import Array
 from derivations.language.arrays.scalars import Expectation, Variance
 from derivations.language.arrays.shapes import Blocks, Pair, ShapeError, total
+from derivations.language.arrays.shown import VIEWS
 from derivations.language.judge.declared_numbers import first_fitting, fits
 from derivations.language.judge.domains import partial_entries
 from derivations.language.judge.evaluate import NotEvaluable, Sample, evaluate, holds, whole
 from derivations.language.results.derivation import Assumption, Claim, Derivation
+from derivations.symbols import pos
 
 __all__ = ["Counterexample", "find_counterexample"]
 
@@ -38,7 +40,10 @@ _SHOWN = 8  # entries printed with a counterexample; the seed gives the others
 
 @dataclass(frozen=True)
 class Counterexample:
-    """Values for which a step fails: sizes, indices, scalars and the entries that were read, and both sides."""
+    """Values for which a step fails: sizes, indices, scalars and the entries that were read, and both sides.
+
+    Indices count from 1, as in all that is printed; beside a position `pos` they count from 0.
+    """
 
     values: tuple[tuple[str, str], ...]
     entries: tuple[tuple[str, str], ...]
@@ -167,12 +172,20 @@ def _try(
             numbers = {**sample.scalars, **sample.integers}
             hidden = {*sample.arrays_read, *sample.definitions}
             stated -= hidden
-            values = tuple(sorted((n, str(v)) for n, v in numbers.items() if n in stated))
-            entries = tuple(sorted((name, str(value)) for name, value in sample.read.items()))
+            first = 0 if pos.name in stated else 1
+            counted = numbers | {name: place + first for name, place in case.items()}
+            values = tuple(sorted((n, str(v)) for n, v in counted.items() if n in stated))
+            entries = tuple((_printed_entry(*key, first), str(value)) for key, value in sorted(sample.read.items()))
             free = {name: value for name, value in sample.scalars.items() if name not in hidden}
             values = values or tuple(sorted((name, str(value)) for name, value in free.items()))
             return Counterexample(values, entries, _show(a), _show(b), sample.seed)
     return None
+
+
+def _printed_entry(name: str, places: tuple[int, ...], first: int) -> str:
+    """Return an entry as the text printer writes it, which adds 1 to each place."""
+    entry = IndexedBase(name)[tuple(place + first - 1 for place in places)] if places else Symbol(name)
+    return str(VIEWS["text"](entry))
 
 
 def _symbols(*parts: Basic) -> tuple[Symbol, ...]:

@@ -51,7 +51,7 @@ class Sample:
     definitions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     bijections: dict[str, tuple[int, ...]] = field(default_factory=dict)
     arrays: Mapping[str, Any] = field(default_factory=dict)
-    read: dict[str, Fraction] = field(default_factory=dict)  # the entries that were read
+    read: dict[tuple[str, tuple[int, ...]], Fraction] = field(default_factory=dict)  # the entries that were read
     arrays_read: set[str] = field(default_factory=set)
     entries: dict[str, Fraction] = field(default_factory=dict)
     labels: dict[str, Symbol] = field(default_factory=dict)  # the labels of the arrays read so far
@@ -77,7 +77,7 @@ class Sample:
         value = first_fitting(draws, label)
         if value is None:
             raise NotEvaluable(f"{name} was declared to be of a kind that no sample has")
-        self.read[f"{name}{list(places)}"] = value
+        self.read[name, places] = value
         self.arrays_read.add(name)
         return value
 
@@ -88,7 +88,7 @@ class Sample:
         if self.closed:
             raise NotEvaluable(f"{name}{list(places)} has no value")
         shown = int(random.Random(f"{self.seed} {name} {places}").random() < 0.6)
-        self.read[f"{name}{list(places)}"] = Fraction(shown)
+        self.read[name, places] = Fraction(shown)
         self.arrays_read.add(name)
         return shown
 

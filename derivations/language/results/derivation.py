@@ -317,7 +317,7 @@ class FalseStepError(ValueError):
             before = [claim.lhs, *(step.expression for step in claim.steps)]
             for s, (left, step, found) in enumerate(zip(before, claim.steps, decided, strict=False), 1):
                 if found.level in ("refuted", "unknown"):
-                    stated = f"{left} {step.relation} {step.expression}"
+                    stated = f"{VIEWS['text'](left)} {step.relation} {VIEWS['text'](step.expression)}"
                     reason = f"claim {c}, step {s} ({step.rule}) is {found.level}: {stated}: {found.reason}"
                     super().__init__(f"{what}: {reason}")
                     return

@@ -8,7 +8,7 @@ from derivations.language.arrays.scalars import Rounded
 from derivations.language.judge.proof import StepEvidence, judge
 from derivations.language.layers.layer import Equations
 from derivations.language.results.derivation import Assumption, claim, derivation, step
-from derivations.symbols import d, i, j, k, n, scalar
+from derivations.symbols import d, i, j, k, n, pos, scalar
 
 x, a, b = array("x", n), scalar("a"), scalar("b")
 
@@ -47,7 +47,7 @@ def test_the_range_of_an_index_may_depend_on_another() -> None:
     assert evidence.level == "refuted"
     assert evidence.counterexample is not None
     values = {name: int(value) for name, value in evidence.counterexample.values}
-    assert values["j"] + values["k"] < values["n"]
+    assert values["j"] + values["k"] - 1 <= values["n"]  # both count from 1, as in the text
 
 
 def test_the_scalars_of_definitions_are_named() -> None:
@@ -66,3 +66,15 @@ def test_no_counterexample_is_taken_from_outside_the_assumptions() -> None:
     assert wrong.level == "refuted"
     assumed = [Assumption(Ge(x[i], 0), {i: n})]
     assert decided(Max(x[i], -x[i]), x[i], ranges={i: n}, assuming=assumed).level != "refuted"
+
+
+def test_indices_count_from_one_as_in_the_text() -> None:
+    """The entry that is named is the one that the index of the text reads; positions count from 0, there and here."""
+    evidence = decided(x[i], x[i] * 2, ranges={i: n})
+    place = dict(evidence.counterexample.values)["i"] if evidence.counterexample else ""
+    assert f"x_{place} = " in evidence.reason and "[" not in evidence.reason and place != "0"
+    beside = decided(x[pos], x[pos] * 2, ranges={pos: n})
+    place = dict(beside.counterexample.values)["pos"] if beside.counterexample else ""
+    assert f"x_{place} = " in beside.reason
+    constant = decided(pos + 1, pos + 2, ranges={pos: 1})
+    assert "pos = 0" in constant.reason

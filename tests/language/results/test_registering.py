@@ -9,6 +9,7 @@ from sympy import Sum
 
 from derivations.language.arrays.expression import array
 from derivations.language.judge.proof import judge
+from derivations.language.printing.views import text
 from derivations.language.results.derivation import (
     RESULTS,
     Claim,
@@ -52,9 +53,9 @@ def test_a_false_step_does_not_enter_and_is_named() -> None:
     message = str(caught.value)
     assert "example.lost" in message
     assert "claim 1, step 1 (linearity of sums) is refuted" in message
-    assert f"{scaled} = {total}" in message
+    assert f"{text(scaled)} = {text(total)}" in message
     assert "the left side is" in message
-    assert "x[0] = " in message
+    assert "x_1 = " in message
     assert caught.value.evidence.level == "refuted"
     assert "example.lost" not in RESULTS
 
