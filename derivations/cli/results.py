@@ -92,6 +92,10 @@ def show_command(
     is_result = isinstance(shown, Derivation)
     if gradient and is_result:
         raise ValueError(_no_gradient(name))
+    if steps and not is_result:
+        raise ValueError(f"{name} is a layer, which has equations and no steps: leave --steps out, or name a result")
+    if steps and (macros or form == "latex") and math is None:
+        math = "brackets"  # a derivation is more than one formula: "Where" and the source stand below it
     shown = _or_gradient(shown, gradient)
     if sizes:
         shown = shown.at(**dict(map(size_of, sizes)))

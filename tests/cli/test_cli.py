@@ -155,15 +155,30 @@ def test_steps_are_shown_with_their_rules():
         assert f"[{step.rule}]" not in without
 
 
-@pytest.mark.parametrize("name", ["softmax.saturation", "attention.weights", "encoder_layer"])
+NAMES = [
+    ("softmax.saturation", False),
+    ("softmax.saturation", True),
+    ("attention.weights", True),
+    ("encoder_layer", False),
+]
+
+
+@pytest.mark.parametrize(("name", "steps"), NAMES)
 @pytest.mark.parametrize("form", ["latex", "markdown", "text"])
-@pytest.mark.parametrize("steps", [False, True])
 def test_a_format_is_that_of_the_object(name: str, form: str, steps: bool):
     shown = get(name) if "." in name else layer(name)
-    expected = getattr(shown, form)(steps=steps).rstrip("\n") + "\n"
+    marks = {"math": "brackets"} if steps and form == "latex" else {}  # what "Where" says stands below the steps
+    expected = getattr(shown, form)(steps=steps, **marks).rstrip("\n") + "\n"
     if form == "text" and "." in name:
         expected += f"Evidence: {shown.evidence.level}.\n"
     assert printed("show", name, "--format", form, *["--steps"] * steps) == expected
+
+
+def test_steps_as_latex_say_where():
+    """The ranges stand in the sentence below, and not among the names of rules."""
+    for options in ((), ("--macros",), ("--label", "eq")):
+        shown = printed("show", "softmax.jacobian", "--steps", "--format", "latex", *options)
+        assert "\nWhere " in shown and "& &&" not in shown
 
 
 def test_python_is_source_that_runs(tmp_path: Path):
@@ -448,6 +463,7 @@ BAD = {
     "a label that is no name": (["show", "softmax.ratio", "--label", "1:"], "letters"),
     "a label in Markdown": (["show", "softmax.ratio", "--label", "eq", "--format", "markdown"], "leave --format"),
     "a number between dollars": (["show", "softmax.ratio", "--numbered", "--math", "dollars"], "leave --format"),
+    "steps of a layer": (["show", "encoder_layer", "--steps"], "encoder_layer is a layer, which has equations and no"),
     "macros in Markdown": (["show", "softmax.ratio", "--macros", "--format", "markdown"], "leave --format"),
     "unknown language": (["show", "softmax.ratio", "--lang", "fr"], "one of en, zh-Hans, zh-Hant"),
     "unknown language of pages": (["export", "pages", "--lang", "fr"], "one of en, zh-Hans, zh-Hant"),
