@@ -77,7 +77,7 @@ def fit_command(model: str, plot: str | None, symbolic: bool, as_json: bool, **o
     derivations fit llama-3-70b --gpu h100 --tensor 2 --weights int4 --batch 16
     derivations fit mixtral-8x7b --memory 48GB --bandwidth 864GB --flops 362T
     derivations fit llama-3-8b --train --data 8 --sharded 3 --seq 4096
-    derivations fit llama-3-70b --gpu a100 --train --weights nf4 --lora 16 --seq 2048
+    derivations fit llama-3-70b --train --weights nf4 --lora 16 --seq 2048
     """
     if plot is not None:
         from numeric.models.cost_pictures import check_picture  # matplotlib is needed only for pictures

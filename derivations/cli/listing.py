@@ -117,7 +117,8 @@ def _rows() -> tuple[Stored, str]:
     if not stored.is_judged:
         return (
             stored,
-            f"{source}nothing is judged yet; `derivations verify`, without ids, proves everything and is remembered.",
+            f"{source}no proof was run yet. `derivations verify` proves all results, and the list then shows it; "
+            "what `derivations verify ID` proves is shown once.",
         )
     return stored, f"{source}{_FROM_CACHE.format(stored.proved)}"
 
@@ -208,6 +209,8 @@ def _print_rows(rows: Sequence[Row]) -> None:
 def _counted(results: Sequence[Row]) -> str:
     levels = Counter(row.evidence for row in results)
     of_levels = ", ".join(f"{level} {count}" for level, count in levels.most_common())
+    if set(levels) == {NOT_JUDGED}:
+        of_levels = "proofs not run yet"
     return f"{len(results)} result{'s' * (len(results) > 1)} ({of_levels})"
 
 

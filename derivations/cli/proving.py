@@ -46,8 +46,8 @@ def prove_command(
 
     \b
     derivations prove model.py:attention scaled_dot_product_attention
-    derivations prove model.py:norm layer_norm --names scale=gamma --names shift=beta
-    derivations prove model.py:attention --show --shape Q=n,d_k --shape K=m,d_k --shape V=m,d_v
+    derivations prove model.py:norm layer_norm --names scale=gamma
+    derivations prove model.py:scores --show --shape Q=n,d_k --shape K=m,d_k
     """
     if layer is None and not show:
         raise ValueError("name a layer to compare with, such as softmax, or ask for the equations with --show")

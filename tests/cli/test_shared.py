@@ -1,7 +1,9 @@
 """Tables and sentences in the width of the terminal."""
 
 import pytest
+from click.testing import CliRunner
 
+from derivations.cli import cli
 from derivations.cli.shared import said, shortened, table_of, wrapped
 
 ROWS = [("softmax.jacobian", "proved", "", "a sentence of some length " * 4), ("attention.scores", "proved", "", "")]
@@ -34,3 +36,10 @@ def test_sentences_are_broken_at_words(monkeypatch: pytest.MonkeyPatch):
     assert said("an id such as softmax.jacobian_diagonal", "  ") == "an id such as\n  softmax.jacobian_diagonal"
     assert wrapped("short\n    x = a + b + c + d + e") == "short\n    x = a + b + c +\n      d + e"
     assert shortened("some words that are cut", 15) == "some words ..."
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in cli.commands)])
+def test_help_fits_into_a_terminal_of_eighty_columns(command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = CliRunner().invoke(cli, [*command, "--help"], prog_name="derivations", terminal_width=80).stdout
+    assert max(map(len, shown.splitlines())) <= 80

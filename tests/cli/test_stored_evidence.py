@@ -106,7 +106,7 @@ def test_few_sources_are_kept(cache: Path):
 def test_a_list_proves_nothing_unless_asked_and_says_where_evidence_comes_from(cache: Path, proofs: list[str]):
     first, again, proved, later = run("list"), run("list"), run("list", "--prove"), run("list")
     for listed in (first, again):
-        assert "1 result (not judged 1)" in listed.stdout and "nothing is judged yet" in listed.stdout
+        assert "1 result (proofs not run yet)" in listed.stdout and "no proof was run yet" in listed.stdout
     assert "proved now" in proved.stdout
     assert "read from the cache" in later.stdout and "1 result (proved 1)" in later.stdout
     assert proofs == ["softmax.jacobian"]
