@@ -403,7 +403,8 @@ class Model:
     """An architecture with the numbers of its sizes, and the assumptions made in reading them.
 
     `part` names the described part of the model, if that is not the whole model; `storage` is how its numbers are
-    stored, and `names` are those of its weights in checkpoints, if they are known.
+    stored, `names` are those of its weights in checkpoints, if they are known, and `made_for` are the positions that its
+    configuration was trained for, as far as it says so.
     """
 
     architecture: Architecture
@@ -414,6 +415,7 @@ class Model:
     part: str = ""
     storage: Storage = field(default_factory=Storage)
     names: Names | None = None
+    made_for: int | None = field(default=None, compare=False)
 
     @property
     def name(self) -> str:

@@ -19,9 +19,20 @@ OF_TRAINING = (
 )
 
 
+def _list_devices(context: click.Context, parameter: click.Parameter, asked: bool) -> None:
+    if not asked or context.resilient_parsing:
+        return
+    from derivations.costs.fit.hardware import devices  # SymPy comes with it
+    from derivations.costs.fit.units import shown_bytes  # as above
+
+    table_of("devices", ("name", "device", "memory"), [(d.name, d.title, shown_bytes(d.memory)) for d in devices()])
+    context.exit()
+
+
 @click.command("fit", short_help="Does it fit, how fast can it be.")
 @click.argument("model", metavar="MODEL", shell_complete=completion.models)
 @click.option("--gpu", metavar="NAME", shell_complete=completion.devices, help="A device by its name.  [default: h100]")
+@click.option("--gpus", is_flag=True, is_eager=True, expose_value=False, callback=_list_devices, help="List devices.")
 @click.option(
     "--hardware", metavar="FILE", shell_complete=completion.files, help="A TOML file with devices of your own."
 )

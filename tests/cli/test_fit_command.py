@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from sympy import Integer, Symbol, sympify
 
 from derivations.cli import cli, main
+from derivations.costs.fit.hardware import device_names
 
 LLAMA: dict[str, Any] = {
     **{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 14, "intermediate_size": 22},
@@ -34,7 +35,7 @@ def test_the_first_line_says_whether_it_fits_and_by_how_much():
 
 def test_the_numbers_are_those_of_json():
     text, found = fit("llama-3-8b"), json.loads(fit("llama-3-8b", "--json"))
-    for part in ("weights", "cache", "activations", "scores", "total"):
+    for part in ("weights", "cache", "activations", "logits", "total"):
         assert f"{found['bytes'][part]:,}" in text
     assert f"{found['longest_context']:,} positions" in text and f"{found['most_texts']} texts" in text
     assert found["spare_bytes"] == found["bytes"]["room"] - found["bytes"]["total"] > 0 and found["fits"] is True
@@ -68,6 +69,20 @@ def test_a_configuration_of_a_hub_is_read(tmp_path: Path):
     assert found["bytes"]["cache"] == 7 * 5 * 2 * 2 * 10 * 2 and found["bounds"] == {}
 
 
+def test_more_positions_than_a_model_was_made_for_are_counted_and_named(tmp_path: Path):
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(LLAMA | {"max_position_embeddings": 131072}), encoding="utf-8")
+    for kind in ((), ("--train",)):
+        assert "made for" not in fit(str(file), "--seq", "131072", *kind)
+        longer = " ".join(fit(str(file), "--seq", "200000", *kind).split())
+        assert "the model was made for" in longer and "131,072 positions" in longer
+
+
+def test_the_devices_are_listed():
+    shown = fit("--gpus")
+    assert all(name in shown for name in device_names())
+
+
 def test_training_says_what_is_sent():
     text = fit("llama-3-8b", "--train", "--data", "8", "--sharded", "3", "--tokens", "15T")
     assert "data parallel" in text and "42,158,871,552" in text and "device hours" in text
@@ -92,6 +107,7 @@ def test_a_file_of_hardware_adds_a_device(tmp_path: Path):
         (("llama-3-8b", "--devices", "3"), "ranks may be 1, 2, 4, 8, 16 or 32"),
         (("llama-3-8b", "--pipeline", "40"), "40 stages are more than the 32 layers of llama-3-8b; choose at most 32"),
         (("llama-3-8b", "--gpu", "h10"), "there is no device 'h10'; did you mean h100"),
+        (("llama-3-8b", "--gpu", "a10"), "`derivations fit --gpus` lists all"),
         (("llama-3-8b", "--engine", "ollama"), "there is no engine 'ollama'; there are plain, vllm"),
         (("llama-3-8b", "--weights", "int2"), "the type of weights 'int2' is unknown; choose"),
         (("llama-3-8b", "--train", "--optimiser", "adamm"), "there is no optimiser 'adamm'; there are adam"),

@@ -54,7 +54,14 @@ def model_of(config: Mapping[str, object], name: str, ignore: Sequence[str] = ()
         part=fields.part,
         storage=storage,
         names=parts.names or family.names,
+        made_for=_made_for(config),
     )
+
+
+def _made_for(config: Mapping[str, object]) -> int | None:
+    """Return the positions that a model was made for, which change no size of one that rotates its positions."""
+    given = {**config, **_inside(config)}.get("max_position_embeddings")
+    return given if isinstance(given, int) and not isinstance(given, bool) and given > 0 else None
 
 
 def _inside(config: Mapping[str, object]) -> Mapping[str, object]:

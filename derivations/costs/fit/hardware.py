@@ -18,7 +18,17 @@ from pathlib import Path
 
 from sympy import Expr, Integer, Rational
 
-__all__ = ["Device", "Engine", "device_named", "device_names", "engine_named", "engine_names", "own_device", "rate"]
+__all__ = [
+    "Device",
+    "Engine",
+    "device_named",
+    "device_names",
+    "devices",
+    "engine_named",
+    "engine_names",
+    "own_device",
+    "rate",
+]
 
 TYPES = ("float64", "float32", "bfloat16", "float16", "float8", "int8", "float4", "int4")
 # the type whose products an operand of a type without products of its own is converted to
@@ -84,6 +94,11 @@ def device_names() -> tuple[str, ...]:
     return tuple(_devices())
 
 
+def devices() -> tuple[Device, ...]:
+    """Return the devices of the package."""
+    return tuple(_devices().values())
+
+
 def device_named(name: str, own: Path | None = None) -> Device:
     """Return a device by its name, from a file of the user first.
 
@@ -95,7 +110,8 @@ def device_named(name: str, own: Path | None = None) -> Device:
         return found[folded]
     near = get_close_matches(folded, found, 3, 0.5)
     hint = f"did you mean {', '.join(near)}" if near else f"there are {', '.join(_devices())}"
-    raise LookupError(f"there is no device {name!r}; {hint}, or give --memory, --bandwidth and --flops")
+    listed = "; `derivations fit --gpus` lists all" if near else ""
+    raise LookupError(f"there is no device {name!r}; {hint}, or give --memory, --bandwidth and --flops{listed}")
 
 
 def own_device(

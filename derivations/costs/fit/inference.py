@@ -1,10 +1,10 @@
 r"""Serving a model: weights, the cache, the arrays of a step, on the most loaded device.
 
-Definition   bytes(device) = weights + cache(batch, n) + live(tokens of a step) + scores of the last positions
+Definition   bytes(device) = weights + cache(batch, n) + live(tokens of a step) + logits of the last positions
 Result       with w bytes of weights and of a step, and c bytes of cache for a position of a text, a memory of M bytes
              holds n <= (M - w) / (batch c) positions, where no window ends the growth
 Assumes      the most loaded stage is the one that fits last; a step of the prefill takes at most `chunk` positions of
-             all texts, and its arrays are live as the equations say; scores are made for the last position of a text
+             all texts, and its arrays are live as the equations say; logits are made for the last position of a text
 Units        bytes on one device
 Source       Kwon et al. (2023), sections 3 and 4, for pages; the counts are those of `derivations.costs`
 """
@@ -33,12 +33,12 @@ from derivations.language.counting.costs import count_parameters
 from derivations.language.counting.live_arrays import live_entries
 from derivations.symbols import batch, m, n
 
-__all__ = ["Serving", "fewest_devices", "stages_of", "usual_length"]
+__all__ = ["Serving", "beyond", "fewest_devices", "stages_of", "usual_length"]
 
 MOST_DEVICES = 4096
 USUAL = 8192
 ONE_DEVICE, PLAIN = Mesh(), engine_named("plain")
-BYTES_OF_A_SCORE = 4  # engines make the scores of the next token in float32
+BYTES_OF_A_LOGIT = 4  # engines make the logits of the next token in float32
 
 
 @lru_cache(maxsize=8)
@@ -102,7 +102,7 @@ class Serving:
 
     @property
     def generates(self) -> bool:
-        """Whether the model writes tokens one by one, so that it keeps a cache and needs the last scores only."""
+        """Whether the model writes tokens one by one, so that it keeps a cache and needs the last logits only."""
         return decoding_stack(self.model) is not None and self.model.architecture.head.kind == "language_model"
 
     # --- bytes ---
@@ -142,9 +142,9 @@ class Serving:
             f"arrays that are live at the fullest moment of a step of {self.step_words}",
         )
         if self.generates and (stage is None or stage.closes):
-            scores = build(self.together.architecture).shapes["logits"]
-            each = scores[-1].xreplace(shares)
-            yield Part("scores", BYTES_OF_A_SCORE * batch * each, "scores of the next token of every text, float32")
+            logits = build(self.together.architecture).shapes["logits"]
+            each = logits[-1].xreplace(shares)
+            yield Part("logits", BYTES_OF_A_LOGIT * batch * each, "logits of the next token of every text, float32")
 
     @property
     def tower(self) -> Expr:
@@ -234,6 +234,12 @@ class Serving:
 def usual_length(model: Model) -> int:
     """Return the positions of a text where none are given: 8192, or those of the table of positions."""
     return min(USUAL, table_length(model) or USUAL)
+
+
+def beyond(model: Model, seq: int) -> Iterator[tuple[str, str]]:
+    """Yield what is to be said where a text is longer than those that a model was made for."""
+    if model.made_for is not None and seq > model.made_for:
+        yield "the model was made for", f"{model.made_for:,} positions; these are counted all the same"
 
 
 def table_length(model: Model) -> int | None:

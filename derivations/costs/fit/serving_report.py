@@ -12,7 +12,7 @@ from sympy import Expr, Rational, cancel, floor
 from derivations.costs.count_report import Section
 from derivations.costs.fit.budget import Budget
 from derivations.costs.fit.hardware import Device
-from derivations.costs.fit.inference import Serving, fewest_devices
+from derivations.costs.fit.inference import Serving, beyond, fewest_devices
 from derivations.costs.fit.mesh import Mesh, experts_of
 from derivations.costs.fit.time_bounds import TimeBound, decoding_bound, expected_experts, prefill_bound
 from derivations.costs.fit.units import shown_bytes, shown_count, shown_seconds
@@ -124,6 +124,7 @@ class ServingReport:
     def _answers(self) -> Iterator[tuple[str, str]]:
         serving = self.serving
         texts = "one text" if serving.batch == 1 else f"{serving.batch} texts at once"
+        yield from beyond(serving.model, serving.seq)
         if serving.generates or serving.limit is None:
             yield f"longest context, {texts}", _limit(self.longest, "positions", serving.limit)
         yield f"most texts of {serving.seq:,} positions at once", _limit(self.most_texts, "texts")

@@ -113,7 +113,7 @@ def decoding_bound(serving: Serving, device: Device, computed: str) -> TimeBound
 
 
 def prefill_bound(serving: Serving, device: Device, computed: str) -> TimeBound:
-    """Return the bound on reading `batch` texts of n positions, up to the scores of their last position."""
+    """Return the bound on reading `batch` texts of n positions, up to the logits of their last position."""
     whole = serving.together.architecture
     flops = count_flops(build(whole), batch, VISIBLE).matmul
     if serving.generates:

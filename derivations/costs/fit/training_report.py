@@ -12,6 +12,7 @@ from sympy import Rational
 from derivations.costs.count_report import Section
 from derivations.costs.fit.budget import Budget
 from derivations.costs.fit.hardware import Device, rate
+from derivations.costs.fit.inference import beyond
 from derivations.costs.fit.optimisers import optimiser_named
 from derivations.costs.fit.serving_report import bytes_section, device_json, mesh_json, verdict
 from derivations.costs.fit.training import Training
@@ -94,6 +95,7 @@ class TrainingReport:
 
     def _answers(self) -> Iterator[tuple[str, str]]:
         training = self.training
+        yield from beyond(training.model, training.seq)
         yield "longest texts", _limit(self.longest, "positions")
         yield f"most texts of {training.seq:,} positions in a micro-batch", _limit(self.most_texts, "texts")
         yield "tokens of a step", f"{self.tokens_per_step:,}"

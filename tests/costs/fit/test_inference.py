@@ -32,7 +32,7 @@ def test_the_parts_of_llama_3_8b_by_hand():
         "weights": 2 * 8030261248,
         "cache": 8192 * 32 * 2 * 8 * 128 * 2,
         "activations": 2 * 8192 * (3 * 14336 + 3 * 4096),
-        "scores": 4 * 128256,
+        "logits": 4 * 128256,
     }
 
 
