@@ -42,7 +42,7 @@ def without_message(kind: Kind, *texts: str) -> Iterator[str]:
 def texts_of(result: Derivation) -> list[str]:
     """The assumptions of a result that are words."""
     stated = (*result.assumptions, *(each for claim in result.claims for each in claim.given))
-    return [each.text for each in stated if each.text]
+    return [each.typed for each in stated if each.text]
 
 
 def without_statement(rule: Rule, tests: str) -> str:

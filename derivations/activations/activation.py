@@ -144,6 +144,6 @@ def relu_derivative() -> Derivation:
     return derivation(
         "Derivative of ReLU",
         claim(Derivative(relu.formula(t), t), step("derivative", Iverson(Gt(t, 0)))),
-        assuming=[Assumption(Ne(t, 0), text="off the kink; at 0 the convention is ReLU'(0) = 0")],
+        assuming=[Assumption(Ne(t, 0), text="off the kink; at 0 the convention is $ReLU'(0) = 0$")],
         source=RELU,
     )

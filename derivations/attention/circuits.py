@@ -98,7 +98,7 @@ def identity(name: str, places: Expr) -> tuple[Array, Assumption]:
     """Return a square matrix and the assumption that it is the identity."""
     matrix = array(name, places, places)
     unit = Eq(matrix[i, j], KroneckerDelta(i, j))
-    return matrix, Assumption(unit, {i: places, j: places}, f"{name} is the identity")
+    return matrix, Assumption(unit, {i: places, j: places}, f"${name}$ is the identity")
 
 
 @result

@@ -276,7 +276,9 @@ def standard_deviation() -> Derivation:
         claim(Rounded(sqrt(Integer(512)), Integer(1)), step("rounding", Rational(226, 10))),
         ranges={i: n},
         assuming=[
-            Assumption(Eq(E(s[i]), 0, evaluate=False), {i: n}, "dot_product.mean, for the dot products s_1, ..., s_n"),
+            Assumption(
+                Eq(E(s[i]), 0, evaluate=False), {i: n}, "dot_product.mean, for the dot products $s_1, ..., s_n$"
+            ),
             Assumption(Eq(E(s[i] ** 2), d_k, evaluate=False), {i: n}, "dot_product.variance"),
             Assumption(Ge(Var(s[i]), 0, evaluate=False), {i: n}, "a variance is the mean of a square"),
         ],

@@ -26,7 +26,7 @@ __all__: list[str] = []
 TOPIC = "feed_forward"
 
 MONTUFAR = "Montufar, Pascanu, Cho and Bengio (2014), section 2"
-OFF_KINKS = Assumption(Ne(H[i, u], 0), {i: n, u: d_ff}, "off the kinks of ReLU; at a kink ReLU' = 0 by convention")
+OFF_KINKS = Assumption(Ne(H[i, u], 0), {i: n, u: d_ff}, "off the kinks of ReLU; at a kink $ReLU' = 0$ by convention")
 t = scalar("t")
 
 

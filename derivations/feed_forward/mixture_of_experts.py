@@ -161,7 +161,7 @@ def network(number: Expr) -> Expr:
 
 def for_numbers(numbers: Array) -> tuple[Assumption, ...]:
     """Return the assumptions that the numbers of some rows are numbers of experts."""
-    return tuple(Assumption(a.statement.xreplace({chosen[s, i]: numbers[i]}), {i: n}, a.text) for a in PLACES)
+    return tuple(Assumption(a.statement.xreplace({chosen[s, i]: numbers[i]}), {i: n}, a.typed) for a in PLACES)
 
 
 # --- values ---------------------------------------------------------------------------------------------------------
@@ -315,7 +315,7 @@ def single_choice() -> Derivation:
         claim(Derivative(weight, L[i, e]), step("derivative", 0)),
         about=tuple(equation.xreplace(one) for equation in BY_LOGITS),
         ranges={i: n, e: E},
-        assuming=tuple(Assumption(a.statement.xreplace(one), {s: Integer(1), i: n}, a.text) for a in PLACES),
+        assuming=tuple(Assumption(a.statement.xreplace(one), {s: Integer(1), i: n}, a.typed) for a in PLACES),
         source="Fedus, Zoph and Shazeer (2022), section 2.1",
     )
 

@@ -293,7 +293,7 @@ def past_the_norm(called: str) -> Derivation:
             Assumption(
                 Eq(states[k, i, j], states[k + 1, i, j] + branches[k, i, j]),
                 {k: N, i: n, j: d},
-                "residual.jacobian: X_{k+1} = X_k + F_k(X_k), and R_k is dX_{k+1} pulled back through F_k",
+                "residual.jacobian: $X_{k+1} = X_k + F_k(X_k)$, and $R_k$ is $dX_{k+1}$ pulled back through $F_k$",
             )
         ],
         source=XIONG,

@@ -145,7 +145,7 @@ SYMMETRIC = moment(
     relu.formula(h[k]) ** 2,
     E(relu.formula(-h[k]) ** 2),
     {k: d_in},
-    "pre-activations symmetric about 0: h_k and -h_k have the same distribution",
+    "pre-activations symmetric about 0: $h_k$ and $-h_k$ have the same distribution",
 )
 
 
@@ -291,7 +291,7 @@ def correlated_counterexample() -> Derivation:
     common_q, common_k = Tabulated(Lambda((i,), s[0]), d_k), Tabulated(Lambda((i,), t[0]), d_k)
     c = array("c", d_k)
     signs = (
-        moment(s[0], 0, {}, "s and t are fair signs"),
+        moment(s[0], 0, {}, "$s$ and $t$ are fair signs"),
         moment(t[0], 0, {}),
         moment(s[0] ** 2, 1, {}),
         moment(t[0] ** 2, 1, {}),

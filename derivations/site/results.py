@@ -20,6 +20,7 @@ from derivations.language.printing.titles import marked
 from derivations.language.printing.views import display_of, page_as_markdown
 from derivations.language.printing.words import word
 from derivations.language.results.derivation import Claim, Derivation
+from derivations.language.results.titles import title_parts
 from derivations.site.attempts import Attempt
 from derivations.site.formulas import NO_LETTERS, Formulas, Letters, written
 from derivations.site.markup import Html, element, joined
@@ -202,11 +203,18 @@ def notes(found: Sequence[Note], formulas: Formulas, letters: Sequence[Letters] 
     for note in found:
         lead = word(note.lead, "en")
         items = (
-            joined([next(marks) if formula else None, f" ({words})" if formula and words else words])
+            joined([next(marks), " (", *_words(words, formulas), ")"] if words else [next(marks)])
+            if formula
+            else joined([*_words(words, formulas)])
             for formula, words in note.items
         )
         parts += [element("dt", lead[:1].upper() + lead[1:]), *(element("dd", item) for item in items)]
     return element("dl", *parts, class_="notes") if parts else Html("")
+
+
+def _words(words: str, formulas: Formulas) -> Iterator[Html | str]:
+    for number, part in enumerate(title_parts(words)):
+        yield formulas.inlines([part])[0] if number % 2 else part
 
 
 def _step_latex(row: Row) -> str:

@@ -157,7 +157,7 @@ KAPLAN: tuple[Published, ...] = (
         "forward",
         "A forward pass",
         2 * N + 2 * layers * context * heads,
-        "last row, and section 2.1, equation 2.2: 2 N + 2 n_layer n_ctx d_attn",
+        "last row, and section 2.1, equation 2.2",
         lambda s: s.forward / n,
         "all products, every pair of positions",
         half,

@@ -230,7 +230,7 @@ def whole_sizes(layer: Layer) -> list[Assumption]:
     axes = {part for shape in prepared(layer).shapes.values() for along in shape for part in _sizes_of(along)}
     fractions = sorted({fraction(size) for size in axes}, key=str)
     whole = [
-        Assumption(Eq(Mod(number, divisor), 0, evaluate=False), {}, f"{divisor} divides {number}")
+        Assumption(Eq(Mod(number, divisor), 0, evaluate=False), {}, f"{divisor} divides ${number}$")
         for number, divisor in fractions
         if divisor != 1
     ]

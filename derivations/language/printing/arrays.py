@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from sympy import Basic, Expr, Id, Indexed, Integer, KroneckerDelta, Mul, Symbol, oo
+from sympy import Basic, Expr, Id, Indexed, Integer, KroneckerDelta, Lambda, Mul, Symbol, oo
 from sympy.core.function import AppliedUndef
 
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.binding import fresh_index
 from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.deferred import Deferred, deferring
-from derivations.language.arrays.expression import Array, Member, Transpose, Variable
+from derivations.language.arrays.expression import Array, Member, Scaled, Transpose, Variable
 from derivations.language.arrays.masks import BandMask
 from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.scalars import LARGEST, SHARE, without_conditions
@@ -64,6 +64,9 @@ class ArrayPrinter(EntrywisePrinter):
             return self.level(family.args[0])
         if name == "Tabulated" and (factors := _of_vectors(expr)):
             return ATOM if len(factors) == 1 else PRODUCT
+        if name == "Tabulated" and len(expr.shape) == 2:
+            ones = _multiple_of_ones(expr)
+            return self.level(ones) if ones else PRODUCT if is_ones(expr) else ATOM
         if name == "Hadamard":
             return self.hadamard_level(expr)
         if self._is_formula(expr):
@@ -147,6 +150,12 @@ class ArrayPrinter(EntrywisePrinter):
             # in column notation an array prints as its transpose: (y z^T)^T = z y^T
             left, right = reversed(names) if self.notation.columns else names
             return self.juxtaposed([left, self.power(right, self.notation.transpose)])
+        if _is_identity(expr):
+            return "I"
+        if ones := _multiple_of_ones(expr):
+            return self._print(ones)
+        if is_ones(expr) and len(expr.shape) == 2:
+            return self.juxtaposed([r"\mathbf{1}", self.power(r"\mathbf{1}", self.notation.transpose)])
         places = ",".join(self._letters(formula.variables))
         return self.subscripted(self.wrapped(self._print(formula.expr), "[]"), places)
 
@@ -216,7 +225,7 @@ class ArrayPrinter(EntrywisePrinter):
         """
         if isinstance(expr, Tabulated) and expr.shape and expr.kind == "real":
             formula = expr.args[0]
-            return "" if formula.expr.free_symbols & set(formula.variables) else self._print(formula.expr)
+            return "" if formula.expr.has(*formula.variables) else self._print(formula.expr)
         if expr.func.__name__ == "Scaled" and expr.args[1].func.__name__ == "ColumnBroadcast":
             negative, top, bottom = self._split(expr.args[0])
             inner = self._in_sum(expr.args[1])
@@ -516,6 +525,21 @@ def general_places(value: Array) -> tuple[Place, ...]:
     for along in value.shape:
         places.append(Pair(letter(), letter(), along.size) if pairs and isinstance(along, Blocks) else letter())
     return tuple(places)
+
+
+def _is_identity(expr: Tabulated) -> bool:
+    formula = without_conditions(expr.args[0])
+    square = len(expr.shape) == 2 and expr.shape[0] == expr.shape[1]
+    return square and formula.expr == KroneckerDelta(*formula.variables)
+
+
+def _multiple_of_ones(expr: Tabulated) -> Array | None:
+    """Return c times the table of ones for a table of equal numbers c other than 0 and 1."""
+    formula = expr.args[0]
+    number = formula.expr
+    if len(expr.shape) != 2 or number in (0, 1) or number.has(*formula.variables):
+        return None
+    return Scaled(number, Tabulated(Lambda(formula.variables, Integer(1)), *expr.args[1:]))
 
 
 def _of_vectors(expr: Basic) -> tuple[str, ...]:

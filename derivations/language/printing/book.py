@@ -7,8 +7,10 @@ Result       LaTeX for pdflatex and lualatex; Chinese is set by lualatex with th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 
 from derivations.language.printing.breaking.displays import display
@@ -18,7 +20,7 @@ from derivations.language.printing.letters import Name
 from derivations.language.printing.notation import Notation
 from derivations.language.printing.order import natural
 from derivations.language.printing.page import layer_title
-from derivations.language.printing.references import cited
+from derivations.language.printing.references import RULES, cited
 from derivations.language.printing.statement import Statement
 from derivations.language.printing.titles import marked
 from derivations.language.printing.views import escaped_latex
@@ -27,6 +29,8 @@ from derivations.language.printing.words import language, word
 __all__ = ["book", "entry", "section_title"]
 
 _INLINE = "${}$"
+# the id of a result, as LaTeX writes it
+_ID = re.compile(r"\b[a-z]+(?:\\?_[a-z0-9]+)*\.[a-z][a-z0-9]*(?:\\?_[a-z0-9]+)*(?!\.?\w)")
 _SHOWN = 6  # results that the index names for a letter
 # amsmath limits matrices to 10 columns unless MaxMatrixCols is raised.
 _PREAMBLE = r"""\documentclass[10pt]{{article}}
@@ -50,6 +54,9 @@ _PREAMBLE = r"""\documentclass[10pt]{{article}}
 \renewcommand{{\theresult}}{{\thesection.\arabic{{result}}}}
 \setlength{{\parindent}}{{0pt}}
 \setlength{{\parskip}}{{0.3\baselineskip}}
+% \known{{label}}{{if this document has it}}{{otherwise}}
+\makeatletter\newcommand{{\known}}[3]{{\@ifundefined{{r@#1}}{{#3}}{{#2}}}}\makeatother
+\newcommand{{\resultref}}[2]{{\known{{#1}}{{\hyperref[#1]{{{result}~\ref*{{#1}}}}}}{{\texttt{{#2}}}}}}
 \newenvironment{{result}}[3]{{\par\addvspace{{1.5\bigskipamount}}\refstepcounter{{result}}\label{{#3}}%
   \addcontentsline{{toc}}{{subsection}}{{\protect\numberline{{\theresult}}#2}}%
   \raggedright{{\bfseries #1~\theresult.\enspace #2{stop}}}\nobreak\ignorespaces}}{{\par}}
@@ -104,13 +111,31 @@ def _label(name: str) -> str:
 
 def _assumptions(assumptions: Sequence[tuple[str, str]], width: float, lang: str) -> str:
     lead = word("assume", lang)
-    items = [rf"  \item {listed(formula, words, 0.8 * width, _INLINE)}" for formula, words in assumptions]
+    items = [rf"  \item {listed(formula, _referred(words), 0.8 * width, _INLINE)}" for formula, words in assumptions]
     return "\n".join([lead[:1].upper() + lead[1:], r"\begin{assumptions}", *items, r"\end{assumptions}"])
 
 
 def _source(source: str, lang: str) -> str:
     signs = language(lang)
-    return f"{word('Source', lang)}{signs.colon}{cited(source, escaped_latex, lang)}{signs.stop}"
+    return f"{word('Source', lang)}{signs.colon}{cited(source, partial(_prose, lang=lang), lang)}{signs.stop}"
+
+
+def _prose(words: str, lang: str) -> str:
+    """Return words of a source in LaTeX: results, and the rules of the gradient, by their numbers in the book."""
+    if words == word(RULES, lang):
+        there = word("the rules of section {}", lang).format(r"\ref{sec:gradient}")
+        return rf"\known{{sec:gradient}}{{{there}}}{{{escaped_latex(words)}}}"
+    return _referred(escaped_latex(words))
+
+
+def _referred(latex: str) -> str:
+    """Return words in LaTeX with references for the ids of results."""
+
+    def reference(found: re.Match[str]) -> str:
+        plain = found[0].replace("\\", "")
+        return rf"\resultref{{{_label(plain)}}}{{{found[0]}}}"
+
+    return _ID.sub(reference, latex)
 
 
 def _proof(parts: Statement, width: float, lang: str) -> str:
@@ -139,10 +164,14 @@ def book(
     fonts = chosen.fonts
     if macros:
         fonts += "\n\\usepackage{derivations} % behind definitions of your own: it leaves these alone"
-    texts = [_PREAMBLE.format(fonts=fonts, stop=chosen.stop, width=width, title=title, names=_names(lang))]
+    texts = [
+        _PREAMBLE.format(
+            fonts=fonts, stop=chosen.stop, width=width, title=title, names=_names(lang), result=word("Result", lang)
+        )
+    ]
     # the catalogue lists the results of a topic together; layer-NAME counts as the topic `layer`
     for topic, names in groupby(entries, key=lambda name: name.partition(".")[0].partition("-")[0]):
-        texts.append(f"\n\\section{{{section_title(topic, lang)}}}\n")
+        texts.append(f"\n\\section{{{section_title(topic, lang)}}}\\label{{sec:{topic}}}\n")
         texts += [entries[name] for name in names]
     return "\n".join([*texts, _index(letters, using, lang), _END])
 

@@ -145,8 +145,23 @@ class EntrywisePrinter(ScalarPrinter):
         if len(arrays) < 2:
             return super().product(parts, last)
         numbers = [self.operand(part, ATOM) for part in parts if part not in arrays]
-        entries = f" {self.hadamard} ".join(self.operand(part, ATOM) for part in arrays)
+        levels = (PRODUCT if self._is_small_power(part) else ATOM for part in arrays)
+        entries = f" {self.hadamard} ".join(map(self.operand, arrays, levels))
         return self.juxtaposed([*numbers, entries])
+
+    def level(self, expr: Basic) -> int:
+        """Return the precedence level of the printed form of an expression."""
+        return PRODUCT if self._is_small_power(expr) else super().level(expr)
+
+    def _is_small_power(self, expr: Basic) -> bool:
+        """Return whether an expression is the square or cube of an array, entry by entry."""
+        return isinstance(expr, Pow) and expr.base in self._entrywise and expr.exp in (2, 3)
+
+    def _print_Pow(self, expr: Pow) -> str:
+        if not self._is_small_power(expr):
+            return super()._print_Pow(expr)
+        # (X Q)^2 would be read as a product of matrices
+        return f" {self.hadamard} ".join([self.operand(expr.base, ATOM)] * int(expr.exp))
 
     def abbreviated(self, value: Expr) -> Expr:
         """Return a formula in which 1 / (1 + e^{-u}), if it occurs more than once, is the sigmoid of u."""

@@ -19,11 +19,11 @@ from derivations.language.layers.spelling import in_words
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.notation import Notation
 from derivations.language.printing.references import source_in
-from derivations.language.printing.titles import printed_title
+from derivations.language.printing.titles import marked, printed_title
 from derivations.language.printing.where import membership, numbers, shape, where
 from derivations.language.printing.words import Kind, said, word
 from derivations.language.results.derivation import Assumption, Claim, Derivation
-from derivations.language.results.titles import plain_title
+from derivations.language.results.titles import plain_title, title_parts
 
 __all__ = [
     "Note",
@@ -43,6 +43,7 @@ __all__ = [
     "printer_for",
     "rows_of",
     "table",
+    "words_within",
 ]
 
 
@@ -62,7 +63,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Note:
-    """One sentence below a display: a word of the module `words`, then items that are a formula with words."""
+    """One sentence below a display: a word of the module `words`, then items that are a formula with words.
+
+    Words may have formulas of their own, between dollar signs.
+    """
 
     lead: str
     items: tuple[tuple[str, str], ...]
@@ -144,9 +148,7 @@ def printer_for(derivation: Derivation, printers: Printers, using: str | Notatio
 
 def rows_of(claim: Claim, printer: LatexPrinter, steps: bool) -> Iterator[Row]:
     """Yield the row of a claim or, with `steps`, a row for each step with the name of its rule."""
-    parts = [
-        (formula, printer.words(words) if words else "") for formula, words in assumptions_of(claim.given, printer)
-    ]
+    parts = [(formula, words_within(words, printer)) for formula, words in assumptions_of(claim.given, printer)]
     given = ", ".join(_with(formula, words) for formula, words in parts)
     decimals = int(claim.lhs.args[1]) if isinstance(claim.lhs, Rounded) else None
     left = printer.doprint(claim.lhs if decimals is None else claim.lhs.args[0])
@@ -164,6 +166,11 @@ def rows_of(claim: Claim, printer: LatexPrinter, steps: bool) -> Iterator[Row]:
         yield Row("", "", "", given, condition)
 
 
+def words_within(words: str, printer: LatexPrinter) -> str:
+    """Return words, with formulas between dollar signs, inside a formula."""
+    return marked(title_parts(words), str, lambda part: printer.words(part) if part else "")
+
+
 def _decimal(number: Rational, decimals: int) -> str:
     scaled = abs(number.p) * 10**decimals  # integer arithmetic, because a float would round
     digits = str(scaled // number.q).rjust(decimals + 1, "0")
@@ -174,13 +181,12 @@ def _decimal(number: Rational, decimals: int) -> str:
 
 
 def assumptions_of(assumptions: Iterable[Assumption], printer: LatexPrinter) -> Iterator[tuple[str, str]]:
-    """Yield each assumption: its formula with the ranges of its indices, and its words."""
+    """Yield each assumption: its formula with the ranges of its indices, and its words, with formulas between $."""
     for assumption in assumptions:
         formula = "" if assumption.statement in (true, None) else printer.doprint(assumption.statement)
-        yield (
-            _with(formula, printer.ranges(dict(assumption.ranges))),
-            said(Kind.ASSUMPTIONS, assumption.text, printer.lang),
-        )
+        typed = said(Kind.ASSUMPTIONS, assumption.typed, printer.lang)
+        words = marked(printed_title(typed, printer), "${}$".format, str)
+        yield _with(formula, printer.ranges(dict(assumption.ranges))), words
 
 
 def _with(formula: str, beside: str) -> str:

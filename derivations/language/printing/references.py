@@ -18,15 +18,15 @@ from pathlib import Path
 
 from derivations.language.printing.words import word
 
-__all__ = ["BIBLIOGRAPHY", "Reference", "cited", "entries", "keys_of", "references_of", "source_in"]
+__all__ = ["BIBLIOGRAPHY", "RULES", "Reference", "cited", "entries", "keys_of", "references_of", "source_in"]
 
 BIBLIOGRAPHY = Path(__file__).with_name("references.bib")
 
 _ENTRY = re.compile(r"^@(\w+)\{([\w-]+),\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 _FIELD = re.compile(r"^\s+(\w+)\s*=\s*\{(.*)\},?$", re.MULTILINE)
 _WORK = re.compile(r"(.+?) \((\d{4})\)(?:, (.*))?")
-_RULES, _FROM = "the rules gradient.*", "the equations: "  # of the gradients of layers
-_INSIDE = re.compile(rf"(?:{re.escape(_RULES)}|[a-z_]+\.[a-z_]+)")
+RULES, _FROM = "the rules gradient.*", "the equations: "  # of the gradients of layers
+_INSIDE = re.compile(rf"(?:{re.escape(RULES)}|[a-z_]+\.[a-z_]+)")
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,8 @@ def source_in(source: str, lang: str) -> str:
 
 
 def _part_in(part: str, lang: str) -> str:
-    if part == _RULES:
-        return word(_RULES, lang)
+    if part == RULES:
+        return word(RULES, lang)
     return word("the equations: {}", lang).format(part.removeprefix(_FROM)) if part.startswith(_FROM) else part
 
 

@@ -25,11 +25,13 @@ from derivations.language.printing.page import (
     members_of,
     printer_for,
     rows_of,
+    words_within,
 )
 from derivations.language.printing.titles import marked, printed_title
 from derivations.language.printing.views import escaped_latex
 from derivations.language.printing.words import Kind, language, said, word
 from derivations.language.results.derivation import Assumption, Claim, Derivation
+from derivations.language.results.titles import title_parts
 
 __all__ = ["Statement", "statement"]
 
@@ -115,7 +117,7 @@ def _in_brackets(ranges: str) -> str:
 def _claim(claim: Claim, printer: LatexPrinter) -> Row:
     (row,) = rows_of(claim, printer, steps=False)
     given = [
-        rf"{formula} \ {printer.words(words)}" if formula and words else formula or printer.words(words)
+        rf"{formula} \ {words_within(words, printer)}" if formula and words else formula or words_within(words, printer)
         for formula, words in assumptions_of(claim.given, printer)
     ]
     beside = rf"{printer.words(word('if', printer.lang) + ' ')} {', '.join(given)}" if given else ""
@@ -123,10 +125,9 @@ def _claim(claim: Claim, printer: LatexPrinter) -> Row:
 
 
 def _assumed(assumptions: Iterable[Assumption], printer: LatexPrinter) -> Iterator[tuple[str, str]]:
-    """Yield each assumption: its formula, and its words as LaTeX; a message in another language is plain words."""
-    for each, (formula, words) in zip(assumptions, assumptions_of(assumptions, printer), strict=True):
-        parts = printed_title(each.typed, printer) if words == each.text else (words,)
-        yield formula, marked(parts, "${}$".format, escaped_latex)
+    """Yield each assumption: its formula, and its words as LaTeX."""
+    for formula, words in assumptions_of(assumptions, printer):
+        yield formula, marked(title_parts(words), "${}$".format, escaped_latex)
 
 
 def _sentence(claim: Claim, printer: LatexPrinter) -> str:

@@ -35,6 +35,7 @@ from derivations.language.printing.text import TextPrinter, plain
 from derivations.language.printing.titles import marked
 from derivations.language.printing.words import language, word
 from derivations.language.results.derivation import Claim, Derivation
+from derivations.language.results.titles import title_parts
 
 __all__ = [
     "MATH", "delimiters", "display_of", "escaped_latex", "latex", "markdown", "page_as_markdown", "table", "text",
@@ -148,9 +149,10 @@ def _fragment(
 
 def _sentence(note: Note, inline: Callable[[str], str], escape: Callable[[str], str], lang: str) -> str:
     lead, signs = word(note.lead, lang), language(lang)
+    texts = ((formula, marked(title_parts(words), inline, escape)) for formula, words in note.items)
     items = [
-        f"{inline(formula)} ({escape(words)})" if formula and words else inline(formula) if formula else escape(words)
-        for formula, words in note.items
+        f"{inline(formula)} ({words})" if formula and words else inline(formula) if formula else words
+        for formula, words in texts
     ]
     between = signs.colon if note.lead == "Source" else signs.space
     body = signs.comma.join(items)

@@ -38,7 +38,7 @@ WORDS = (
         "{} and {} more",
     ),
     *("The formulas of the Transformer", "Derivations", "{} gradient", "gradient", "Evidence", "recomputed:"),
-    *("the rules gradient.*", "the equations: {}"),
+    *("the rules gradient.*", "the rules of section {}", "the equations: {}"),
 )
 
 

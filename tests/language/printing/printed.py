@@ -181,7 +181,7 @@ ARRAYS = [  # LaTeX, text, and LaTeX with column vectors
     (row_softmax(S, M), r"\mathrm{softmax}(S; M)", "softmax(S; M)", r"\mathrm{softmax}(S; M)"),
     (relu(X @ W), r"\mathrm{ReLU}(X W)", "ReLU(X W)", r"\mathrm{ReLU}(W X)"),
     (gelu(X), r"\mathrm{GELU}(X)", "GELU(X)", r"\mathrm{GELU}(X)"),
-    (square(X), "(X)^{2}", "(X)^2", "(X)^{2}"),
+    (square(X), r"X \odot X", "X o X", r"X \odot X"),
     (named("swish", _v / (1 + exp(-_v)), _v)(X), r"\frac{X}{1 + e^{-X}}", "X / (1 + e^(-X))", r"\frac{X}{1 + e^{-X}}"),
     (uninterpreted_function("phi")(X @ W), r"\phi(X W)", "phi(X W)", r"\phi(W X)"),
     (

@@ -1,7 +1,7 @@
 """Entrywise products and functions print as a textbook has them; what is a matrix product is told apart."""
 
 import pytest
-from sympy import KroneckerDelta, Lambda, Rational, Symbol, erf, exp, pi, sqrt, tanh
+from sympy import Derivative, KroneckerDelta, Lambda, Rational, Symbol, erf, exp, pi, sqrt, symbols, tanh
 
 from derivations.activations.sigmoid import sigmoid, silu
 from derivations.language.arrays.arrangements import Tabulated
@@ -12,7 +12,7 @@ from derivations.language.differentiation.reverse import gradient
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.printing.latex import latex_of
 from derivations.language.printing.text import TextPrinter
-from derivations.language.printing.views import text
+from derivations.language.printing.views import latex, text
 from derivations.symbols import d, epsilon, m, n
 
 t, b = Symbol("t", real=True), Symbol("b", real=True)
@@ -34,12 +34,12 @@ CASES = [  # the array, its text, and its LaTeX with column vectors
     (Hadamard(Y, double(X)), "2 Y o X", None),
     (Hadamard(ColumnBroadcast(Hadamard(w, ones(n)), m), X), "w X", None),
     (Hadamard(X, inverse_root(by_rows)), "X / sqrt(v + epsilon)", r"\frac{X}{\sqrt{v + \epsilon}}"),
-    (Hadamard(X, slope(Y, by_columns)), "-X o Y / ((u)^2 + 1)", None),
-    (X - Hadamard(X, slope(Y, Y)), "X - (-X o Y / ((Y)^2 + 1))", None),
+    (Hadamard(X, slope(Y, by_columns)), "-X o Y / (u o u + 1)", None),
+    (X - Hadamard(X, slope(Y, Y)), "X - (-X o Y / (Y o Y + 1))", None),
     (Hadamard(X, gate(Y)), "X o Y o (1 - Y)", None),
     (gate(X) @ W, "(X o (1 - X)) W", r"W (X \odot (1 - X))"),
-    (both(X, Y), "X o Y o e^(-(X)^2 / 2) / sqrt(2 pi)", None),
-    (both(X, w), "w X o e^(-(X)^2 / 2) / sqrt(2 pi)", None),  # a number needs no sign of its own
+    (both(X, Y), "X o Y o e^(-(X o X) / 2) / sqrt(2 pi)", None),
+    (both(X, w), "w X o e^(-(X o X) / 2) / sqrt(2 pi)", None),  # a number needs no sign of its own
     (RowSum(Transpose(X)), "1^T X", r"X \mathbf{1}"),
     (RowSum(Transpose(X @ W)), "1^T (X W)", None),
     (RowSum(X), "rowsum(X)", r"\mathrm{rowsum}(X)"),
@@ -60,7 +60,7 @@ def layer(function, *arrays: Array) -> Layer:
 
 def test_a_slope_of_the_value_alone_is_written_by_the_value():
     assert "dX = dY o Y o (1 - Y)" in text(gradient(layer(sigmoid, X)))
-    assert "dX = dY o (1 - (Y)^2)" in text(gradient(layer(named("tanh", tanh(t), t), X)))
+    assert "dX = dY o (1 - Y o Y)" in text(gradient(layer(named("tanh", tanh(t), t), X)))
     assert "dX = dY o Y\n" in text(gradient(layer(exponential, X)))
 
 
@@ -88,3 +88,15 @@ def test_roots_of_numbers_are_one_root():
     assert TextPrinter().doprint(t / (sqrt(2) * sqrt(pi))) == "t / sqrt(2 pi)"
     assert TextPrinter().doprint(erf(t) * sqrt(2) * sqrt(pi)) == "erf(t) sqrt(2 pi)"
     assert TextPrinter().doprint(sqrt(2) * t * Rational(1, 2)) == "t / sqrt(2)"
+
+
+def test_tables_of_a_textbook_have_their_signs():
+    """The identity and the table of ones; a table that is not square, or whose entries differ, stays a table."""
+    i, j = symbols("i j", integer=True)
+    delta = Lambda((i, j), KroneckerDelta(i, j))
+    assert latex(Tabulated(delta, n, n) - Tabulated(Lambda((i, j), 1 / n), n, n)) == (
+        r"I - \frac{\mathbf{1} \mathbf{1}^{\top}}{n}"
+    )
+    assert latex(Tabulated(delta, n, m)) == r"[\delta_{ij}]_{i,j}"
+    slope = Derivative(X[i, j] ** 2, X[i, j])  # free_symbols of a derivative leaves its places out
+    assert latex(Tabulated(Lambda((i, j), slope), n, m)).endswith("]_{i,j}")

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from derivations.catalogue import get, names
+from derivations.language.printing.book import entry
 from derivations.language.printing.fragments import fragment
 from derivations.language.printing.notation import NOTATIONS
 from derivations.language.printing.references import cited, entries, references_of
@@ -46,3 +47,12 @@ def test_a_fragment_names_the_keys_of_its_sources_and_none_where_a_source_is_not
     parts = statement(get("softmax.jacobian"), NOTATIONS["ours"], "en", "softmax.jacobian")
     assert fragment(parts, 345).startswith("% \\cite{bridle1990probabilistic}, of references.bib\n{\\raggedright")
     assert fragment(replace(parts, source="my notes"), 345).startswith("{\\raggedright")
+
+
+def test_the_book_refers_to_results_by_their_numbers():
+    printed = entry(statement(get("dot_product.standard_deviation"), "ours"), 345.0)
+    assert r"(\resultref{res:dot_product-variance}{dot\_product.variance})" in printed
+    assert r"\known{sec:gradient}{the rules of section \ref{sec:gradient}}" in entry(
+        statement(get("feed_forward.gradient"), "ours"), 345.0
+    )
+    assert "resultref" not in entry(statement(get("linear.definition"), "ours"), 345.0)  # torch.nn.Linear is no id

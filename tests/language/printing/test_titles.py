@@ -87,4 +87,4 @@ def test_an_assumption_is_typeset_and_plain_elsewhere():
     assert [each.text for each in result.assumptions if each.text] == ["h divides d_model"]
     printed, chinese = (statement(result, "ours", lang).assumptions for lang in ("en", "zh-Hans"))
     assert "$h$ divides $d_{\\mathrm{model}}$" in [words for _, words in printed]
-    assert "h 整除 d\\_model" in [words for _, words in chinese]
+    assert "$h$ 整除 $d_{\\mathrm{model}}$" in [words for _, words in chinese]

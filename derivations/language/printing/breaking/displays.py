@@ -105,7 +105,7 @@ def _texts(line: _Line, within: float, numbered: bool) -> tuple[list[str], str]:
         return [f"& \\qquad {line.beside}{number}" if labelled else f"{formula} {remark}"], ""
     if line.note:
         return [formula + number], line.note
-    if needed + _GAP <= within and not (labelled and not stated):
+    if needed + _GAP <= within and (stated or not labelled):
         return [formula + number, f"& {remark}"], ""
     below = broken(line.beside, within - line.start - 2 * INDENT)
     lines = [rf"& \qquad {each.tex}" for each in below]
