@@ -20,7 +20,7 @@ from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.notation import Notation
 from derivations.language.printing.references import source_in
 from derivations.language.printing.titles import marked, printed_title
-from derivations.language.printing.where import membership, numbers, shape, where
+from derivations.language.printing.where import memberships, numbers, same_sizes, shape, where
 from derivations.language.printing.words import Kind, said, word
 from derivations.language.results.derivation import Assumption, Claim, Derivation
 from derivations.language.results.titles import plain_title, title_parts
@@ -224,7 +224,7 @@ def _rows(equation: Equation, printer: LatexPrinter) -> tuple[Row, ...]:
 def members_of(layer: Layer, printer: LatexPrinter) -> list[str]:
     """Return the domains of the inputs, parameters and numbers of a layer."""
     given = (*layer.inputs, *layer.parameters)
-    return [*(membership(variable, printer) for variable in given), *numbers(layer, printer)]
+    return [*memberships(given, printer), *same_sizes(given, printer), *numbers(layer, printer)]
 
 
 def layer_title(name: str, lang: str = "en") -> str:

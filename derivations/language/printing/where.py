@@ -23,7 +23,7 @@ from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.letters import Name
 from derivations.language.printing.order import natural
 
-__all__ = ["letters", "membership", "numbers", "shape", "where"]
+__all__ = ["letters", "membership", "memberships", "numbers", "same_sizes", "shape", "where"]
 
 _SIZES = r"\mathbb{N}_{>0}"
 _DOMAINS = {"real": r"\mathbb{R}", "boolean": r"\{0, 1\}", "integer": r"\mathbb{N}"}
@@ -49,7 +49,8 @@ def where(
     given = [variable for variable in reached.values() if variable.name not in known]
     stated = {symbol for variable in given for symbol in variable.free_symbols}.union(*(e.free_symbols for e in ranged))
     for formula in (
-        *_grouped(membership(variable, printer) for variable in given),
+        *_grouped(memberships(given, printer)),
+        *same_sizes(given, printer),
         *_grouped(rf"{printer.named(s.name)} \in {_SIZES}" for s in _symbols(every, is_size) if s not in stated),
         *_grouped(_number(s, printer) for s in _symbols(every, is_number) if s.name not in {*reached, *known}),
         *_functions(every, bijections, printer),
@@ -172,9 +173,34 @@ def _row(name: str, printer: LatexPrinter) -> str:
 
 def membership(variable: Variable, printer: LatexPrinter) -> str:
     r"""Return the domain of an array, such as X \in \mathbb{R}^{n \times d_{k}}."""
-    name = Name(printer.notation.of(variable.name, printer.scope).latex())
+    name = Name(_letter(variable, printer))
     sizes = shape(variable, printer)
     return rf"{name.base} \in {_DOMAINS[variable.kind]}" + (f"^{{{sizes}}}" if sizes else "")
+
+
+def memberships(variables: Iterable[Variable], printer: LatexPrinter) -> list[str]:
+    """Return the domain of each letter: of two arrays that a notation calls by one letter, that of the first."""
+    return [membership(each, printer) for each in _by_letter(variables, printer).values()]
+
+
+def same_sizes(variables: Iterable[Variable], printer: LatexPrinter) -> list[str]:
+    """Return the equations of sizes without which one letter could not stand for several arrays, such as m = n."""
+    variables = [*variables]
+    first = _by_letter(variables, printer)
+    pairs = ((first[_letter(each, printer)], each) for each in variables)
+    sizes = ((total(a), total(b)) for one, other in pairs for a, b in zip(one.shape, other.shape, strict=False))
+    return list(dict.fromkeys(f"{printer.doprint(b)} = {printer.doprint(a)}" for a, b in sizes if a != b))
+
+
+def _by_letter(variables: Iterable[Variable], printer: LatexPrinter) -> dict[str, Variable]:
+    found: dict[str, Variable] = {}
+    for variable in variables:
+        found.setdefault(_letter(variable, printer), variable)
+    return found
+
+
+def _letter(variable: Variable, printer: LatexPrinter) -> str:
+    return printer.notation.of(variable.name, printer.scope).latex()
 
 
 def shape(variable: Variable, printer: LatexPrinter) -> str:
