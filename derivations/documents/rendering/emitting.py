@@ -18,7 +18,8 @@ from derivations.documents.rendering.options import Options
 from derivations.language.differentiation.reverse import gradient
 from derivations.language.layers.layer import Layer
 from derivations.language.printing import labels
-from derivations.language.printing.views import delimiters
+from derivations.language.printing.references import linked
+from derivations.language.printing.views import delimiters, escaped_markdown
 from derivations.language.printing.words import Kind, language, said, word
 
 __all__ = ["emitted", "label_of"]
@@ -77,11 +78,21 @@ def _body(shown: Any, options: Options, form: str, label: str) -> str:
         view = shown.latex if form == "latex" else shown.markdown
         fragment = view(options.notation, math=math, **how).rstrip("\n")
         _, display, *sentences = fragment.split("\n\n")  # the heading comes first
+        if form != "latex" and getattr(shown, "source", ""):
+            sentences[-1] = _source(shown.source, form, options.lang)  # a page has no list of references
     if form == "restructuredtext":
         display, sentences = _directive(display, label), [_with_roles(each) for each in sentences]
     elif label:
         display = _labelled(display, math, form, label)
     return "\n\n".join([display, *sentences]) + "\n"
+
+
+def _source(source: str, form: str, lang: str) -> str:
+    """Return the sentence with the source, with links to the works that the bibliography has."""
+    marked = "`{} <{}>`__" if form == "restructuredtext" else "[{}]({})"
+    signs = language(lang)
+    words = linked(source, marked.format, escaped_markdown, lang)
+    return f"{word('Source', lang)}{signs.colon}{words}{signs.stop}"
 
 
 def _math(options: Options, form: str) -> str:

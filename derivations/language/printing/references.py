@@ -18,7 +18,7 @@ from pathlib import Path
 
 from derivations.language.printing.words import word
 
-__all__ = ["BIBLIOGRAPHY", "RULES", "Reference", "cited", "entries", "keys_of", "references_of", "source_in"]
+__all__ = ["BIBLIOGRAPHY", "RULES", "Reference", "cited", "entries", "keys_of", "linked", "references_of", "source_in"]
 
 BIBLIOGRAPHY = Path(__file__).with_name("references.bib")
 
@@ -104,6 +104,27 @@ def _part_in(part: str, lang: str) -> str:
     if part == RULES:
         return word(RULES, lang)
     return word("the equations: {}", lang).format(part.removeprefix(_FROM)) if part.startswith(_FROM) else part
+
+
+def linked(source: str, link: Callable[[str, str], str], escape: Callable[[str], str], lang: str = "en") -> str:
+    """Return a source whose works are links to where they are found; `link` marks words with an address."""
+    if not keys_of(source):
+        return escape(source_in(source, lang))
+    parts = []
+    for part in source.split("; "):
+        found = _reference(part.removeprefix(_FROM))
+        work = found.text.removesuffix(found.place).rstrip(", ")
+        shown = escape(_part_in(part, lang))
+        address = _address(found.key)
+        parts.append(shown.replace(escape(work), link(escape(work), address), 1) if address else shown)
+    return "; ".join(parts)
+
+
+def _address(key: str) -> str:
+    fields = entries().get(key, {})
+    if "doi" in fields:
+        return f"https://doi.org/{fields['doi']}"
+    return f"https://arxiv.org/abs/{fields['eprint']}" if "eprint" in fields else fields.get("url", "")
 
 
 def cited(source: str, escape: Callable[[str], str], lang: str = "en") -> str:

@@ -38,7 +38,7 @@ from derivations.language.results.derivation import Claim, Derivation
 from derivations.language.results.titles import title_parts
 
 __all__ = [
-    "MATH", "delimiters", "display_of", "escaped_latex", "latex", "markdown", "page_as_markdown", "table", "text",
+    "MATH", "delimiters", "display_of", "escaped_latex", "escaped_markdown", "latex", "markdown", "page_as_markdown", "table", "text",
 ]  # fmt: skip
 
 Printable: TypeAlias = Any  # a Derivation, a Claim, a Layer or an expression
@@ -88,7 +88,7 @@ def markdown(
 def page_as_markdown(printed: Page, math: str = "dollars", lang: str = "en") -> str:
     """Return the Markdown of a page that is printed already, which is what `markdown` returns."""
     display, inline = delimiters(math)
-    return _fragment(printed, "### {}", display, inline, _md, lang)
+    return _fragment(printed, "### {}", display, inline, escaped_markdown, lang)
 
 
 @view("text")
@@ -186,5 +186,6 @@ def escaped_latex(words: str) -> str:
     return "".join(signs.get(c, f"\\{c}" if c in "_&%$#{}" else c) for c in words)
 
 
-def _md(words: str) -> str:
+def escaped_markdown(words: str) -> str:
+    """Return words as Markdown writes them."""
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>#$|" else c for c in words)

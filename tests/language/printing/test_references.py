@@ -8,7 +8,7 @@ from derivations.catalogue import get, names
 from derivations.language.printing.book import entry
 from derivations.language.printing.fragments import fragment
 from derivations.language.printing.notation import NOTATIONS
-from derivations.language.printing.references import cited, entries, references_of
+from derivations.language.printing.references import RULES, cited, entries, linked, references_of
 from derivations.language.printing.statement import statement
 
 
@@ -56,3 +56,15 @@ def test_the_book_refers_to_results_by_their_numbers():
         statement(get("feed_forward.gradient"), "ours"), 345.0
     )
     assert "resultref" not in entry(statement(get("linear.definition"), "ours"), 345.0)  # torch.nn.Linear is no id
+
+
+def test_works_of_a_source_are_links():
+    def shown(source: str) -> str:
+        return linked(source, "[{}]({})".format, str)
+
+    attention = "[Vaswani et al. (2017)](https://arxiv.org/abs/1706.03762)"
+    assert (
+        shown("gradient.softmax; Vaswani et al. (2017), section 3.1") == f"gradient.softmax; {attention}, section 3.1"
+    )
+    assert shown(f"{RULES}; the equations: Vaswani et al. (2017)") == f"{RULES}; the equations: {attention}"
+    assert shown("Somebody (1999)") == "Somebody (1999)"  # of a user's own: no link
