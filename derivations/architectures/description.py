@@ -403,8 +403,8 @@ class Model:
     """An architecture with the numbers of its sizes, and the assumptions made in reading them.
 
     `part` names the described part of the model, if that is not the whole model; `storage` is how its numbers are
-    stored, `names` are those of its weights in checkpoints, if they are known, and `made_for` are the positions that its
-    configuration was trained for, as far as it says so.
+    stored, `names` are those of its weights in checkpoints, if they are known, and `made_for` are the positions that
+    its configuration was trained for, as far as it says so.
     """
 
     architecture: Architecture

@@ -78,7 +78,7 @@ def _body(shown: Any, options: Options, form: str, label: str) -> str:
         view = shown.latex if form == "latex" else shown.markdown
         fragment = view(options.notation, math=math, **how).rstrip("\n")
         _, display, *sentences = fragment.split("\n\n")  # the heading comes first
-        if form != "latex" and getattr(shown, "source", ""):
+        if form != "latex" and getattr(shown, "source", None):
             sentences[-1] = _source(shown.source, form, options.lang)  # a page has no list of references
     if form == "restructuredtext":
         display, sentences = _directive(display, label), [_with_roles(each) for each in sentences]

@@ -38,7 +38,8 @@ from derivations.language.results.derivation import Claim, Derivation
 from derivations.language.results.titles import title_parts
 
 __all__ = [
-    "MATH", "delimiters", "display_of", "escaped_latex", "escaped_markdown", "latex", "markdown", "page_as_markdown", "table", "text",
+    "MATH", "delimiters", "display_of", "escaped_latex", "escaped_markdown", "latex", "markdown", "page_as_markdown",
+    "table", "text",
 ]  # fmt: skip
 
 Printable: TypeAlias = Any  # a Derivation, a Claim, a Layer or an expression
