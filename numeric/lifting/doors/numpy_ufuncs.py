@@ -65,6 +65,7 @@ UFUNCS: Table = {
     np.logical_and: op.logical_and,
     np.bitwise_and: op.bits_and,
     np.logical_or: op.logical_or,
+    np.logical_xor: op.logical_xor,
     np.bitwise_or: op.bits_or,
 }
 

@@ -113,6 +113,8 @@ _SPECIAL: Table = {
     "cotdg": lambda x: op.formula("cotdg", cos(_RADIANS) / sin(_RADIANS), x),
     "exp10": lambda x: op.formula("exp10", Integer(10) ** op.FIRST, x),
     "boxcox": lambda x, by: _box_cox(x, as_number(by)),
+    "boxcox1p": lambda x, by: _box_cox(op.add(x, 1), as_number(by)),
+    "cosm1": lambda x: op.formula("cosm1", cos(op.FIRST) - 1, x),
     "inv_boxcox": lambda x, by: _from_box_cox(x, as_number(by)),
 }
 

@@ -311,6 +311,7 @@ METHODS: Table = {
     "logical_not": op.logical_not,
     "logical_and": op.logical_and,
     "logical_or": op.logical_or,
+    "logical_xor": op.logical_xor,
     "gt": _relation(Gt),
     "ge": _relation(Ge),
     "lt": _relation(Lt),

@@ -52,6 +52,7 @@ from numeric.lifting.operations.masks import (
     logical_and,
     logical_not,
     logical_or,
+    logical_xor,
     truth,
     where,
 )
@@ -111,6 +112,7 @@ __all__ = [
     "logical_and",
     "logical_not",
     "logical_or",
+    "logical_xor",
     "matmul",
     "maximum_along",
     "mean",

@@ -59,6 +59,7 @@ __all__ = [
     "logical_and",
     "logical_not",
     "logical_or",
+    "logical_xor",
     "truth",
     "where",
 ]
@@ -217,6 +218,11 @@ def logical_and(one: Tensor, other: Tensor) -> Tensor:
 def logical_or(one: Tensor, other: Tensor) -> Tensor:
     """Return the mask of the entries that are set in one of the two."""
     return logical_not(logical_and(logical_not(one), logical_not(other)))
+
+
+def logical_xor(one: Tensor, other: Tensor) -> Tensor:
+    """Return the mask of the entries that are set in one of the two and not in the other."""
+    return logical_and(logical_or(one, other), logical_not(logical_and(one, other)))
 
 
 def where(mask: Tensor, one: Operand, other: Operand) -> Tensor:

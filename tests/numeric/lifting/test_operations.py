@@ -60,6 +60,15 @@ def test_whole_parts_are_told_apart():
     assert prove_same(lambda x: np.arctan2(x, 2), lambda x: np.arctan2(2, x), **whole).level == "refuted"
 
 
+def test_what_is_set_in_one_mask_alone():
+    def between(x):
+        return np.where(np.logical_xor(x > 0, x > 1), x, 0.0)
+
+    follows(between, x=(n, d))
+    assert prove_same(between, lambda x: np.where((x > 0) & (x <= 1), x, 0.0), x=(n,)).level == "proved"
+    assert prove_same(between, lambda x: np.where((x > 0) | (x > 1), x, 0.0), x=(n,)).level == "refuted"
+
+
 def test_products_along_axes_of_known_sizes():
     follows(lambda x: np.prod(x, axis=1) + x.prod((1, 2)).sum() * x.prod(-1), x=(n, 3, 3))
     follows(lambda x: np.prod(x, axis=0, keepdims=True) * x, x=(3, d))

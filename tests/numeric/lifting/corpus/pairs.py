@@ -490,4 +490,25 @@ def f(x):
         {"x": (n, d)},
         (("dim=1", "dim=0"), ("logcumsumexp", "cumsum"), ("logcumsumexp(x", "logcumsumexp(-x")),
     ),
+    Pair(
+        "functions of degrees",
+        "def f(x):\n    return scipy.special.sindg(x) + 2 * scipy.special.cosdg(x)",
+        "def f(x):\n    return np.sin(np.pi * x / 180) + 2 * np.cos(np.pi * x / 180)",
+        {"x": (n,)},
+        (("sindg", "cosdg"), ("cosdg(x)", "cosdg(2 * x)"), ("2 * sc", "sc")),
+    ),
+    Pair(
+        "powers less 1",
+        "def f(x):\n    return scipy.special.powm1(np.exp(x), 3.0) + scipy.special.boxcox1p(np.exp(x), 2.0)",
+        "def f(x):\n    return np.exp(3 * x) - 1 + (2 + np.exp(x)) * np.exp(x) / 2",
+        {"x": (n,)},
+        (("3.0", "2.0"), ("boxcox1p", "boxcox"), ("powm1(np.exp(x)", "powm1(np.exp(-x)")),
+    ),
+    Pair(
+        "Gegenbauer's polynomial",
+        "def f(x):\n    return scipy.special.eval_gegenbauer(2, 1.5, x)",
+        "def f(x):\n    return 15 * x**2 / 2 - 1.5",
+        {"x": (n,)},
+        (("2, 1.5", "2, 0.5"), ("2, 1.5", "3, 1.5"), ("gegenbauer", "genlaguerre")),
+    ),
 )
