@@ -30,7 +30,7 @@ from derivations.language.arrays.shapes import (
     shape_text,
     total,
 )
-from derivations.language.arrays.shown import Displayed, Shown
+from derivations.language.arrays.shown import VIEWS, Displayed, Shown
 
 __all__ = [
     "Apply",
@@ -131,7 +131,7 @@ class Equations:
 
         def define(value: Array) -> Variable:
             refuse_function(value)
-            require(isinstance(value, Array), lambda: f"its right-hand side is an array, not {value!r}")
+            require(isinstance(value, Array), lambda: f"its right-hand side must be an array, {_no_array(value)}")
             kind = value.kind
             if over is None:
                 variable = target = Variable(name, value.shape, kind)
@@ -520,3 +520,13 @@ def _names_in_formulas(node: Basic) -> set[str]:
         return {name for part in node.args for name in _names_in_formulas(part)}
     entries = {entry.base.label.name for entry in node.atoms(Indexed)}
     return entries | {s.name for s in node.free_symbols if isinstance(s, Symbol) and s.is_real and not s.is_integer}
+
+
+def _no_array(value: object) -> str:
+    """Return what stands in place of an array, and what to write."""
+    if not isinstance(value, Expr):
+        return f"not {value!r}"
+    return (
+        f"not {VIEWS['text'](value)}: entries belong in claims; of all entries at once write exponential(x), "
+        'row_softmax(x), or named("f", formula, t)(x)'
+    )

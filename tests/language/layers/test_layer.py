@@ -1,8 +1,9 @@
 """Layers: equations in order, parts with weights of their own, repetition, and shape errors that name the equation."""
 
 import pytest
-from sympy import Integer, Lambda, Symbol, sqrt
+from sympy import Integer, Lambda, Symbol, exp, sqrt, tanh
 
+from derivations.activations import silu
 from derivations.attention.multi_head import multi_head_attention
 from derivations.catalogue import layers
 from derivations.feed_forward.feed_forward import feed_forward
@@ -10,10 +11,11 @@ from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import array, mask_array
 from derivations.language.arrays.functions import named, row_softmax
 from derivations.language.arrays.shapes import ShapeError
+from derivations.language.differentiation.proving import prove_gradient
 from derivations.language.layers.layer import Equation, Equations, Layer, part
 from derivations.normalisation.layer_norm import layer_norm
 from derivations.positions.positional_encoding import positional_encoding
-from derivations.symbols import N, d_k, d_model, d_v, h, i, j, k, m, n
+from derivations.symbols import N, d_k, d_model, d_v, h, i, j, k, m, n, scalar
 from derivations.transformer.encoder import encoder, encoder_layer
 
 Q, K, V = array("Q", n, d_k), array("K", m, d_k), array("V", m, d_v)
@@ -196,3 +198,21 @@ def test_a_slip_in_a_layer_of_ones_own_is_answered_by_what_to_write(build, words
 def test_a_part_is_a_layer():
     with pytest.raises(TypeError, match="a layer is needed"):
         part("inner", "feed_forward")
+
+
+def test_an_entry_in_the_place_of_an_array_is_told_what_to_write():
+    with pytest.raises(ShapeError) as error:
+        Equations()("y")(exp(Q[i, j]))
+    message = str(error.value)
+    assert message.startswith(
+        "equation y: its right-hand side must be an array, not e^(Q_ij): entries belong in claims"
+    )
+    assert "exponential(x)" in message
+    with pytest.raises(ShapeError, match=r"must be an array, not 1$"):
+        Equations()("y")(1)
+
+
+def test_activations_and_a_number_are_applied_to_arrays_as_the_page_says():
+    t, let = scalar("t"), Equations()
+    raised = let("Y")(named("raised", 1 + t, t)(silu(named("tanh", tanh(t), t)(Q))))
+    assert prove_gradient(Layer("raised", (Q,), (), let, raised)).evidence.level == "proved"
