@@ -371,7 +371,7 @@ def test_sizes_and_scalars_that_no_shape_tells_are_arguments():
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "words"),
     [
-        ((softmax, "sofmax"), {}, LookupError, "there is no layer called 'sofmax'; the nearest are softmax"),
+        ((softmax, "sofmax"), {}, LookupError, "there is no layer called 'sofmax'; the nearest is softmax"),
         ((softmax, None), {}, TypeError, "a layer or the name of one, not NoneType"),
         ((softmax, softmax), {}, TypeError, "a layer or the name of one, not function"),
         ((None, "softmax"), {}, TypeError, "takes a function, not NoneType"),
