@@ -9,6 +9,8 @@ A page holds marks; what stands between a mark and its end is written here, the 
     <!-- layer: feed_forward title gradient -->        a layer, or its gradient
     <!-- results: softmax -->                the results of a topic: id, title, evidence as decided now
     <!-- shapes: encoder_layer n=10 -->      the shape of every input, parameter and intermediate of a layer, at sizes
+    <!-- levels: -->                         what evidence of each level means
+    <!-- conventions: -->                    what printed signs mean
     <!-- rules: -->                          the rules that a step may name
     <!-- trusted: -->                        what the judge trusts, in the words of its module
     <!-- letters: vaswani columns -->        our letters beside those of notations
@@ -39,14 +41,18 @@ from derivations.language.counting.costs import shape_table
 from derivations.language.judge import proof
 from derivations.language.judge.rules import RULES
 from derivations.language.layers.layer import Layer
+from derivations.language.printing.alphabet import CONVENTIONS, FUNCTIONS, LETTERS
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.notation import NOTATIONS, Notation
 from derivations.language.printing.notation_file import NAMES
-from derivations.language.printing.views import delimiters
+from derivations.language.printing.titles import marked, printed_title
+from derivations.language.printing.views import delimiters, escaped_markdown
 from derivations.language.results.derivation import Derivation
+from derivations.language.results.levels import LEVELS
+from derivations.language.results.titles import plain_title
 from docs.optimisation_views import optimised, passes, rewrites, tile_sizes
 
-__all__ = ["PageError", "by_hand", "formulas", "letters", "pages", "refreshed"]
+__all__ = ["PageError", "by_hand", "formulas", "letter_names", "pages", "refreshed"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -60,73 +66,6 @@ def example(name: str) -> Any:
 
 STYLE = Options(math="fence", own=example)
 INLINE = delimiters("fence")[1]
-
-LETTERS: Mapping[str, tuple[tuple[str, str], ...]] = {  # layer, or nothing: (our name, what it is)
-    "": (
-        ("n", "positions, queries"),
-        ("m", "keys, source positions"),
-        ("d_model", "width of the model"),
-        ("d_k", "width of a query or key"),
-        ("d_v", "width of a value"),
-        ("d_ff", "hidden width"),
-        ("h", "heads"),
-        ("N", "layers in a stack"),
-        ("batch", "texts at once"),
-        ("vocab", "tokens that there are"),
-        ("rate", "share that dropout takes away"),
-        ("pos", "position, from 0"),
-        ("dX", "gradient by X"),
-    ),
-    "scaled_dot_product_attention": (
-        ("Q", "queries"),
-        ("K", "keys"),
-        ("V", "values"),
-        ("S", "scores"),
-        ("A", "attention weights"),
-        ("O", "output"),
-    ),
-    "multi_head_attention": (
-        ("X_Q", "input for the queries"),
-        ("X_K", "input for the keys"),
-        ("X_V", "input for the values"),
-        ("W_Q", "projections to queries"),
-        ("W_K", "projections to keys"),
-        ("W_V", "projections to values"),
-        ("W_O", "output projection"),
-        ("head", "outputs of the heads"),
-    ),
-    "feed_forward": (
-        ("X", "input"),
-        ("W_1", "first weights"),
-        ("b_1", "first bias"),
-        ("H", "before the activation"),
-        ("G", "after the activation"),
-        ("W_2", "second weights"),
-        ("b_2", "second bias"),
-        ("Y", "output"),
-    ),
-    "layer_norm": (
-        ("mu", "mean of a row"),
-        ("sigma2", "variance of a row, divided by d"),
-        ("X_hat", "standardised rows"),
-        ("gamma", "gain"),
-        ("beta", "bias"),
-    ),
-    "encoder_layer": (("A", "attention sub-layer"), ("F", "feed-forward sub-layer"), ("Z", "output")),
-}
-FUNCTIONS = (
-    "softmax",
-    "relu",
-    "silu",
-    "sigmoid",
-    "concat",
-    "scaled_dot_product_attention",
-    "multi_head_attention",
-    "feed_forward",
-    "layer_norm",
-    "rms_norm",
-    "rotary_embedding",
-)
 
 
 class PageError(ValueError):
@@ -158,7 +97,18 @@ def rules() -> str:
         (rule, rule.tactic + " with " * bool(rule.features) + ", ".join(sorted(rule.features)))
         for rule in RULES.values()
     )
-    return _table(("rule", "law", "decided by"), ((rule.name, f"`{rule.law}`", how) for rule, how in uses))
+    return _table(("rule", "law", "decided by"), ((rule.name, f"`{plain_title(rule.law)}`", how) for rule, how in uses))
+
+
+def levels() -> str:
+    """Return the levels of evidence as a table."""
+    return _table(("level", "means"), ((f"`{level}`", means) for level, means in LEVELS.items()))
+
+
+def conventions() -> str:
+    """Return what printed signs mean, as a paragraph."""
+    said = (marked(printed_title(each, LatexPrinter()), INLINE, escaped_markdown) for each in CONVENTIONS)
+    return " ".join(said) + "\n"
 
 
 def trusted() -> str:
@@ -221,6 +171,8 @@ GENERATORS: Mapping[str, Callable[..., str]] = {
     "results": results,
     "shapes": shapes,
     "rules": rules,
+    "levels": levels,
+    "conventions": conventions,
     "trusted": trusted,
     "letters": letters,
     "passes": passes,
@@ -276,10 +228,10 @@ def main() -> None:
     for path in pages():
         _replace(path, refreshed(path.read_text(encoding="utf-8")))
     _replace(INDEX, index_of(unjudged_rows()))
-    _replace(NAMES, letters())
+    _replace(NAMES, letter_names())
 
 
-def letters() -> str:
+def letter_names() -> str:
     """Return the names of the letters of all layers, one on a line: what a notation file may name."""
     known = layers().values()
     names = {name for each in known for name in each.shapes}

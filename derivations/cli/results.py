@@ -287,13 +287,14 @@ def export_command(
         if given:
             raise ValueError(f"{option} is about a layer as ONNX: add --onnx FILE")
     from derivations.catalogue import layers, results
+    from derivations.language.judge.rules import laws
     from derivations.language.printing.export import Layout, export
     from derivations.language.printing.notation_file import notation_called
     from derivations.language.printing.words import language
 
     tag, using = language(lang).tag, notation_called(notation)  # refused before everything is proved
     layout = Layout(width, numbered, label, macros)
-    files = export(folder_called(folder), results(), layers(), using, math, tag, layout)
+    files = export(folder_called(folder), results(), layers(), using, math, tag, layout, laws())
     click.echo(f"{len(files)} files in {folder}", err=True)
 
 

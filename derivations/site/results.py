@@ -20,7 +20,7 @@ from derivations.language.printing.titles import marked
 from derivations.language.printing.views import display_of, page_as_markdown
 from derivations.language.printing.words import word
 from derivations.language.results.derivation import Claim, Derivation
-from derivations.language.results.titles import title_parts
+from derivations.language.results.titles import plain_title, title_parts
 from derivations.site.attempts import Attempt
 from derivations.site.formulas import NO_LETTERS, Formulas, Letters, written
 from derivations.site.markup import Html, element, joined
@@ -249,7 +249,7 @@ def _steps(view: ResultView, formulas: Formulas) -> Iterator[Html]:
 def _step(view: StepView, formulas: Formulas | None) -> Html:
     """Return a step with the law of its rule, and with its formula if `formulas` are given."""
     rule = RULES.get(view.rule)
-    law = element("p", rule.law, class_="law") if rule else None
+    law = element("p", plain_title(rule.law), class_="law") if rule else None
     shown = formulas.later(view.latex, letters=view.letters) if formulas else None
     return element("li", element("details", element("summary", view.rule, class_="rule"), law, shown))
 

@@ -24,6 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from derivations.catalogue import layers, names, results, verify
 from derivations.language.counting.costs import count_flops
+from derivations.language.judge.rules import laws
 from derivations.language.printing.export import check_writable, pages_of, write_pages
 from derivations.language.printing.notation_file import notation_called
 from derivations.processes import workers
@@ -62,7 +63,7 @@ def main_job(
         with progress_of([*chain(*comparing.values()), *proving]):
             with threadpool_limits(1, "blas"):  # waiting BLAS threads spin: beside busy processes they only cost
                 _run_model(summary, window, seed)
-            pages = pages_of(results(), layers(), notation_called("ours"))
+            pages = pages_of(results(), layers(), notation_called("ours"), rules=laws())
             summary.proofs += [future.result() for future in proving]
             for kind, futures in comparing.items():
                 summary.compared[kind] = [found for future in futures for found in future.result()]

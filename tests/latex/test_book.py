@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from derivations.catalogue import layers, results
+from derivations.language.judge.rules import laws
 from derivations.language.printing.breaking.atoms import read
 from derivations.language.printing.breaking.widths import width
 from derivations.language.printing.export import Layout, Pages, pages_of, write_pages
@@ -38,7 +39,7 @@ def faults(log: str) -> list[str]:
 @pytest.fixture(scope="module", params=PAGES)
 def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Pages]:
     folder = tmp_path_factory.mktemp("exported")
-    pages = pages_of(results(), layers(), layout=Layout(request.param, label="eq"))
+    pages = pages_of(results(), layers(), layout=Layout(request.param, label="eq"), rules=laws())
     write_pages(folder, pages)
     return folder, pages
 

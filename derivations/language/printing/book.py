@@ -1,7 +1,7 @@
 r"""The book: all results and layers as one LaTeX document that people print.
 
-Definition   a title, the contents, a section for each topic, numbered results with what they define, assume and state,
-             their proofs step by step, the layers, an index of letters, and the references by BibTeX
+Definition   a title, the contents, a preface, a section for each topic, numbered results with what they define,
+             assume and state, their proofs step by step, the layers, an index of letters, and the references by BibTeX
 Result       LaTeX for pdflatex and lualatex; Chinese is set by lualatex with the package ctex
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
+from types import MappingProxyType
 
 from derivations.language.printing.breaking.displays import display
 from derivations.language.printing.fragments import definitions, listed
@@ -20,6 +21,7 @@ from derivations.language.printing.letters import Name
 from derivations.language.printing.notation import Notation
 from derivations.language.printing.order import natural
 from derivations.language.printing.page import layer_title
+from derivations.language.printing.preface import preface
 from derivations.language.printing.references import RULES, cited
 from derivations.language.printing.statement import Statement
 from derivations.language.printing.titles import marked
@@ -42,12 +44,8 @@ _PREAMBLE = r"""\documentclass[10pt]{{article}}
 \usepackage[round]{{natbib}}
 \usepackage[hidelinks,bookmarksdepth=1]{{hyperref}}
 \newcommand{{\doi}}[1]{{\href{{https://doi.org/#1}}{{\nolinkurl{{doi:#1}}}}}}
-\makeatletter
-\renewcommand*{{\l@subsection}}{{\@dottedtocline{{2}}{{1.5em}}{{3em}}}}
-\makeatother
 \allowdisplaybreaks
 \setcounter{{MaxMatrixCols}}{{20}}
-\setcounter{{tocdepth}}{{2}}
 \sloppy
 \raggedbottom
 \newcounter{{result}}[section]
@@ -58,7 +56,6 @@ _PREAMBLE = r"""\documentclass[10pt]{{article}}
 \makeatletter\newcommand{{\known}}[3]{{\@ifundefined{{r@#1}}{{#3}}{{#2}}}}\makeatother
 \newcommand{{\resultref}}[2]{{\known{{#1}}{{\hyperref[#1]{{{result}~\ref*{{#1}}}}}}{{\texttt{{#2}}}}}}
 \newenvironment{{result}}[3]{{\par\addvspace{{1.5\bigskipamount}}\refstepcounter{{result}}\label{{#3}}%
-  \addcontentsline{{toc}}{{subsection}}{{\protect\numberline{{\theresult}}#2}}%
   \raggedright{{\bfseries #1~\theresult.\enspace #2{stop}}}\nobreak\ignorespaces}}{{\par}}
 \newenvironment{{steps}}[1]{{\par\raggedright\textit{{#1{stop}}}\enspace\ignorespaces}}{{\par}}
 \newenvironment{{assumptions}}{{\begin{{itemize}}\setlength{{\itemsep}}{{0pt}}\setlength{{\parskip}}{{0pt}}}}%
@@ -158,8 +155,12 @@ def book(
     lang: str = "en",
     *,
     macros: bool = False,
+    rules: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """Return the document: entries by name (`layer-NAME` for a layer), and the letters in each of them."""
+    """Return the document: entries by name (`layer-NAME` for a layer), and the letters in each of them.
+
+    `rules` gives the law of each rule, for the preface.
+    """
     title, chosen = word("The formulas of the Transformer", lang), language(lang)
     fonts = chosen.fonts
     if macros:
@@ -169,6 +170,7 @@ def book(
             fonts=fonts, stop=chosen.stop, width=width, title=title, names=_names(lang), result=word("Result", lang)
         )
     ]
+    texts += [preface(using, rules)] if lang == "en" else []  # its words have no messages
     # the catalogue lists the results of a topic together; layer-NAME counts as the topic `layer`
     for topic, names in groupby(entries, key=lambda name: name.partition(".")[0].partition("-")[0]):
         texts.append(f"\n\\section{{{section_title(topic, lang)}}}\\label{{sec:{topic}}}\n")

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from derivations.language.layers.layer import Layer
@@ -55,6 +56,7 @@ class Pages:
     lang: str = "en"
     layout: Layout = Layout()
     macros: Mapping[str, str] = field(default_factory=dict)  # of letters, if the layout has them
+    rules: Mapping[str, str] = field(default_factory=dict)  # the laws of the rules by name, for the preface of the book
 
     def without(self, names: Collection[str]) -> Pages:
         """Return the pages except those with the given names."""
@@ -79,6 +81,7 @@ def export(
     math: str = "dollars",
     lang: str = "en",
     layout: Layout = Layout(),
+    rules: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Path]:
     r"""Write every result and layer to a folder, and return the files, which the user may use without licence duty.
 
@@ -90,7 +93,7 @@ def export(
                  width is not a length such as 12cm
     """
     check_writable(folder)
-    return write_pages(folder, pages_of(results, layers, notation, math, lang, layout))
+    return write_pages(folder, pages_of(results, layers, notation, math, lang, layout, rules))
 
 
 def pages_of(
@@ -100,6 +103,7 @@ def pages_of(
     math: str = "dollars",
     lang: str = "en",
     layout: Layout = Layout(),
+    rules: Mapping[str, str] = MappingProxyType({}),
 ) -> Pages:
     """Return the pages that `export` writes."""
     width = points(layout.width)
@@ -121,6 +125,7 @@ def pages_of(
             lang,
             layout,
             macros,
+            rules,
         )
 
 
@@ -136,8 +141,9 @@ def write_pages(folder: Path, pages: Pages) -> list[Path]:
     files: dict[str, str | bytes] = {f"latex/{name}.tex": text for name, text in pages.tex.items()}
     files |= {f"markdown/{name}.md": text for name, text in pages.markdown.items()}
     letters = pages.macros
+    width, lang = pages.layout.width, pages.lang
     files["derivations.tex"] = book(
-        pages.entries, pages.letters, pages.notation, pages.layout.width, pages.lang, macros=bool(letters)
+        pages.entries, pages.letters, pages.notation, width, lang, macros=bool(letters), rules=pages.rules
     )
     if letters:
         files["derivations.sty"] = package(letters)

@@ -36,7 +36,7 @@ _SIGNS: Mapping[str, str] = {
 }
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _CLOSING = frozenset(_BRACKETS.values())
-_PLAIN = frozenset("<>=+-/,;!:|")
+_PLAIN = frozenset("<>=+-/,;!:|'")
 _ONES = r"\mathbf{1}"  # the vector of ones, a 1 beside a factor
 _WORD = re.compile(r"\\mathrm\{[^{}]{2,}\}(?:_\{[^{}]*\})?$|\\mathrm\{[^{}]{2,}\}")
 _LARGE = ("sum", "max", "min", "lim", "log", "ln", "exp", "sin", "cos", "tanh")

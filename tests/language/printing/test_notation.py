@@ -13,7 +13,7 @@ from derivations.language.printing.notation import NOTATIONS, notation
 from derivations.language.printing.notation_file import NAMES, read_notation
 from derivations.language.printing.views import latex
 from derivations.symbols import n
-from docs.build import letters
+from docs.build import letter_names
 from tests.language.printing.printed import W_Q, Q, X, b_1, i, j, sigma2
 
 
@@ -128,7 +128,7 @@ def test_a_notation_prints_the_attention_of_its_document():
 
 
 def test_all_names_of_the_layers_may_stand_in_a_file():
-    assert NAMES.read_text(encoding="utf-8") == letters(), "stale: run `python -m docs.build`"
+    assert NAMES.read_text(encoding="utf-8") == letter_names(), "stale: run `python -m docs.build`"
 
 
 def write(folder: Path, text: str) -> Path:

@@ -1,0 +1,85 @@
+"""The letters of the package and what they stand for, and the conventions of print, for pages and for the book."""
+
+from collections.abc import Mapping
+
+__all__ = ["CONVENTIONS", "FUNCTIONS", "LETTERS", "meaning"]
+
+CONVENTIONS = (  # with formulas between dollar signs, as in titles
+    "Rows of a matrix are written small, so that $q_i$ is row $i$ of $Q$, and $W_i^Q$ is the projection of head $i$.",
+    "A hat, as in the standardised rows $X_hat$ of layer norm, is part of the name.",
+    "Brackets such as $[j <= i]$ are 1 where the condition holds and 0 elsewhere (Iverson); $delta$ is Kronecker's.",
+    "The matrix $I$ is the identity, the vector $1$ has ones alone, and $A o B$ is a product entry by entry.",
+    "Printed indices count from 1, those of positions and of the pairs of the positional encoding from 0.",
+)
+
+LETTERS: Mapping[str, tuple[tuple[str, str], ...]] = {  # layer, or nothing: (our name, what it is)
+    "": (
+        ("n", "positions, queries"),
+        ("m", "keys, source positions"),
+        ("d_model", "width of the model"),
+        ("d_k", "width of a query or key"),
+        ("d_v", "width of a value"),
+        ("d_ff", "hidden width"),
+        ("h", "heads"),
+        ("N", "layers in a stack"),
+        ("batch", "texts at once"),
+        ("vocab", "tokens that there are"),
+        ("rate", "share that dropout takes away"),
+        ("pos", "position, from 0"),
+        ("dX", "gradient by X"),
+    ),
+    "scaled_dot_product_attention": (
+        ("Q", "queries"),
+        ("K", "keys"),
+        ("V", "values"),
+        ("S", "scores"),
+        ("A", "attention weights"),
+        ("O", "output"),
+    ),
+    "multi_head_attention": (
+        ("X_Q", "input for the queries"),
+        ("X_K", "input for the keys"),
+        ("X_V", "input for the values"),
+        ("W_Q", "projections to queries"),
+        ("W_K", "projections to keys"),
+        ("W_V", "projections to values"),
+        ("W_O", "output projection"),
+        ("head", "outputs of the heads"),
+    ),
+    "feed_forward": (
+        ("X", "input"),
+        ("W_1", "first weights"),
+        ("b_1", "first bias"),
+        ("H", "before the activation"),
+        ("G", "after the activation"),
+        ("W_2", "second weights"),
+        ("b_2", "second bias"),
+        ("Y", "output"),
+    ),
+    "layer_norm": (
+        ("mu", "mean of a row"),
+        ("sigma2", "variance of a row, divided by d"),
+        ("X_hat", "standardised rows"),
+        ("gamma", "gain"),
+        ("beta", "bias"),
+    ),
+    "encoder_layer": (("A", "attention sub-layer"), ("F", "feed-forward sub-layer"), ("Z", "output")),
+}
+FUNCTIONS = (
+    "softmax",
+    "relu",
+    "silu",
+    "sigmoid",
+    "concat",
+    "scaled_dot_product_attention",
+    "multi_head_attention",
+    "feed_forward",
+    "layer_norm",
+    "rms_norm",
+    "rotary_embedding",
+)
+
+
+def meaning(name: str, scope: str = "") -> str:
+    """Return what a letter stands for, everywhere or in one layer, or an empty text for one that is not listed."""
+    return dict(LETTERS.get(scope, ())).get(name) or dict(LETTERS[""]).get(name, "")
