@@ -146,7 +146,7 @@ def write_pages(folder: Path, pages: Pages) -> list[Path]:
         pages.entries, pages.letters, pages.notation, width, lang, macros=bool(letters), rules=pages.rules
     )
     if letters:
-        files["derivations.sty"] = package(letters)
+        files["derivations.sty"] = package(letters, pages.letters)
     files["references.bib"] = BIBLIOGRAPHY.read_text(encoding="utf-8")
     title = word("Derivations", pages.lang)
     files["derivations.md"] = f"# {title}\n" + "".join(_sections(pages.markdown, pages.lang))

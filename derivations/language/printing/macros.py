@@ -1,16 +1,22 @@
 r"""Letters as macros, so that an author changes a letter in one place.
 
-Definition   the base of every name is a macro, such as \dvQ for Q and \dvWQ for the W of W_{i}^{Q}; scripts stay
+Definition   the base of every name is a macro, such as \dvQ for Q and \dvWQ for the W of W_{i}^{Q}; scripts stay,
+             except those of a size, which has no indices: \dvdk is d_{k}
 Result       formulas that use the macros, and their definitions, which do not replace a macro that is already defined:
              \newcommand{\dvQ}{\mathbf{Q}} in front of them sets every Q in bold
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
-from derivations.language.printing.notation import Notation, notation
+from derivations.language.layers.spelling import in_words
+from derivations.language.printing.alphabet import LETTERS
+from derivations.language.printing.notation import Notation, macro_of, notation
 
 __all__ = ["definitions", "package", "with_macros"]
+
+_OTHER = "an index, or a letter of a title"
 
 
 def with_macros(using: str | Notation) -> tuple[Notation, Mapping[str, str]]:
@@ -19,12 +25,33 @@ def with_macros(using: str | Notation) -> tuple[Notation, Mapping[str, str]]:
     return replace(notation(using), macros=used), used
 
 
-def definitions(used: Mapping[str, str]) -> str:
-    """Return the definitions of macros, a line for each in alphabetical order."""
-    return "".join(rf"\providecommand{{{macro}}}{{{letter}}}" + "\n" for macro, letter in sorted(used.items()))
+def definitions(used: Mapping[str, str], places: Mapping[str, Sequence[str]] = MappingProxyType({})) -> str:
+    """Return the definitions of macros in alphabetical order, a line for each with what the letter stands for.
+
+    `places` gives the names of the letters on each page, for those that the alphabet does not list.
+    """
+    meant = _meanings(places)
+    lines = ((rf"\providecommand{{{macro}}}{{{used[macro]}}}", meant.get(macro, _OTHER)) for macro in sorted(used))
+    return "".join(f"{line} % {what}\n" for line, what in lines)
 
 
-def package(used: Mapping[str, str]) -> str:
+def _meanings(places: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return what macros stand for: a name of ours and its meaning, or the first page on which it stands."""
+    found: dict[str, str] = {}
+    for scope, listed in LETTERS.items():
+        for name, what in listed:
+            stated = f"{what}, of {in_words(scope)}" if scope else what
+            before = found.get(macro_of(name))
+            found[macro_of(name)] = f"{before}; {stated}" if before else f"{name}: {stated}"
+    for page, names in places.items():
+        topic = page.removeprefix("layer-").partition(".")[0]
+        for name in names:
+            for scope in ("", topic):
+                found.setdefault(macro_of(name, scope), f"{name}, as in {page}")
+    return found
+
+
+def package(used: Mapping[str, str], places: Mapping[str, Sequence[str]] = MappingProxyType({})) -> str:
     """Return a LaTeX package with the definitions of macros, which documents load behind their own definitions."""
     head = (r"\NeedsTeXFormat{LaTeX2e}", r"\ProvidesPackage{derivations}", r"\RequirePackage{amsmath,amssymb}")
-    return "\n".join([*head, definitions(used)])
+    return "\n".join([*head, definitions(used, places)])

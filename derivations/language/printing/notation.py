@@ -5,12 +5,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sympy import Symbol
+
+from derivations import symbols
 from derivations.language.printing.letters import Name, NotationError, is_gradient, parse_name, spelled, with_comma
 
-__all__ = ["NOTATIONS", "Notation", "NotationError", "notation"]
+__all__ = ["NOTATIONS", "Notation", "NotationError", "macro_of", "notation"]
 
 _DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")  # macros have letters alone
+# the names of sizes, which have no indices
+_SIZES = frozenset(
+    each.name for each in vars(symbols).values() if isinstance(each, Symbol) and each.is_integer and each.is_positive
+)
 _TOPICS = {"attention": "scaled_dot_product_attention", "multi_head": "multi_head_attention"}  # topic -> its layer
+
+
+def macro_of(name: str, scope: str = "") -> str:
+    """Return the macro of one of our names, in a layer or topic where it has a letter of its own there."""
+    words = re.sub(r"[0-9]", lambda digit: _DIGITS[int(digit[0])], f"{scope}_{name}").split("_")
+    return "\\dv" + "".join(re.sub(r"[^A-Za-z]", "", word) for word in words)
 
 
 @dataclass(frozen=True)
@@ -63,8 +76,10 @@ class Notation:
         """Return a printed name, its base as a macro if letters are macros."""
         if self.macros is None:
             return printed
-        words = re.sub(r"[0-9]", lambda digit: _DIGITS[int(digit[0])], f"{scope}_{name}").split("_")
-        macro = "\\dv" + "".join(re.sub(r"[^A-Za-z]", "", word) for word in words)
+        macro = macro_of(name, scope)
+        if name in _SIZES:  # the macro is the whole letter
+            self.macros[macro] = printed.latex()
+            return Name(macro)
         self.macros[macro] = printed.base
         return replace(printed, base=macro, row="")
 

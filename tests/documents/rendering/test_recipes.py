@@ -96,7 +96,7 @@ def needed(*modules: str) -> None:
 def test_each_recipe_has_files_and_commands(recipes: dict[str, str]):
     assert set(recipes) == {
         "MkDocs", "Sphinx with MyST", "Sphinx with reStructuredText", "Jupyter Book", "Quarto", "LaTeX",
-        "LaTeX in two columns",
+        "LaTeX in two columns", "Letters as macros",
     }  # fmt: skip
     for recipe in recipes.values():
         assert FILE.findall(recipe)
@@ -172,6 +172,12 @@ def test_latex_in_two_columns(recipes: dict[str, str], path: None, tmp_path: Pat
     log = (tmp_path / "notes" / "paper.log").read_text(encoding="latin-1")
     assert "Overfull" not in log
     assert "undefined" not in log.split("Rerun")[-1]
+
+
+@pytest.mark.latex
+def test_letters_as_macros(recipes: dict[str, str], path: None, tmp_path: Path):
+    run(recipes["Letters as macros"], tmp_path / "notes")
+    assert (tmp_path / "notes" / "letters.pdf").stat().st_size > 10_000
 
 
 @pytest.mark.slow

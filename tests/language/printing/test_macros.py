@@ -30,8 +30,15 @@ def test_macros_stand_for_the_letters(name: str):
 def test_a_macro_that_is_defined_already_is_left_alone():
     using, used = with_macros("ours")
     assert latex(layers()["linear"], using) == r"\dvY = \dvX \dvW + \dvb"
-    assert definitions(used).splitlines()[0] == r"\providecommand{\dvW}{W}"
+    assert definitions(used).startswith(r"\providecommand{\dvW}{W} %")
+    assert definitions(used, {"layer-linear": ("W",)}).startswith(r"\providecommand{\dvW}{W} % W, as in layer-linear")
     assert package(used).splitlines()[:2] == [r"\NeedsTeXFormat{LaTeX2e}", r"\ProvidesPackage{derivations}"]
+
+
+def test_a_size_is_a_macro_with_its_script():
+    using, used = with_macros("ours")
+    assert r"\sqrt{\dvdk}" in latex(layers()["scaled_dot_product_attention"], using)
+    assert r"\providecommand{\dvdk}{d_{k}} % d_k: width of a query or key" in definitions(used)
 
 
 def test_digits_of_names_are_spelled():

@@ -202,7 +202,7 @@ def test_names_functions_and_layers_of_ones_own_have_letters_in_a_notation_of_on
     mine = read_notation(write(tmp_path, r"own = {gauss = '\gamma', tau_rows = '\tau', warm = 'u', bumps = 'B'}"))
     assert latex(inner, mine) == r"u = \gamma(\tau)"
     assert latex(part("b", inner)(tau), mine) == r"B(\tau)"
-    assert latex(inner) == r"\mathrm{warm} = e^{-(\tau_{\mathrm{rows}})^{2}}"
+    assert latex(inner) == r"\mathrm{warm} = \exp(-\tau_{\mathrm{rows}} \odot \tau_{\mathrm{rows}})"
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path):
