@@ -7,12 +7,13 @@ Result       `restated_as(left, statement, scope)`: the titles of the known form
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from derivations.documents.budget import spend
 from derivations.documents.elaborate import NotElaborated, elaborated
 from derivations.documents.nearest.known import Known, known_as
 from derivations.documents.scope import Scope
-from derivations.documents.scope.filing import family_of
+from derivations.documents.scope.filing import family_of, stands_for
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Name, Node
 
@@ -29,10 +30,16 @@ def restated_as(left: Node, statement: Statement, scope: Scope) -> frozenset[str
     own = statement.chain.sides[1:]
     every = scope.document.equations_of.get(family_of(left) or left.key, ())
     found: set[str] = set()
-    for other in [each for each in every if each is not statement][:MOST]:
+    alike = (each for each in every if each is not statement and _is_the_letter(each.chain.sides[0], left))
+    for other in islice(alike, MOST):
         rights = [side for side in other.chain.sides[1:] if side not in own]
         found.update(known.title for side in rights for known in _known(side, other, scope.at(other)))
     return frozenset(found)
+
+
+def _is_the_letter(other: Node, left: Name) -> bool:
+    """Say whether another equation defines a letter, not another one of many: `o_i` is `o_j`, `x_1` is not `x_2`."""
+    return isinstance(other, Name) and (other.key == left.key or stands_for(other, left))
 
 
 def _known(side: Node, statement: Statement, scope: Scope) -> Iterator[Known]:
