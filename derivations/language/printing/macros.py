@@ -31,8 +31,9 @@ def definitions(used: Mapping[str, str], places: Mapping[str, Sequence[str]] = M
     `places` gives the names of the letters on each page, for those that the alphabet does not list.
     """
     meant = _meanings(places)
-    lines = ((rf"\providecommand{{{macro}}}{{{used[macro]}}}", meant.get(macro, _OTHER)) for macro in sorted(used))
-    return "".join(f"{line} % {what}\n" for line, what in lines)
+    other = _OTHER if places else ""  # of one page alone the letters are explained below
+    lines = ((rf"\providecommand{{{macro}}}{{{used[macro]}}}", meant.get(macro, other)) for macro in sorted(used))
+    return "".join(f"{line} % {what}\n" if what else f"{line}\n" for line, what in lines)
 
 
 def _meanings(places: Mapping[str, Sequence[str]]) -> dict[str, str]:
