@@ -20,7 +20,7 @@ from tests.documents.mutants.oracle import Answer, letters, value_of
 __all__ = ["numbers_differ"]
 
 EQUALITIES = ("=", "≡", ":=")
-ROUGHLY = Fraction(5, 100)
+ROUGHLY = Fraction(2, 100)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ NAMES = names() and tuple(RESULTS)  # `names` imports every module of results
 
 _LETTER = re.compile(r"\\(?:text|begin|end|mathbb|mathbf)\{[^{}]*\}|(?P<letter>\\mathrm\{\w+\}|\\[A-Za-z]+|[A-Za-z])")
 _GREEK = {rf"\{name}" for name in GREEK}
-_KNOWN = {"e", "d", r"\mathrm{d}", r"\delta", r"\pi"}  # Euler's number, differentials, Kronecker's delta, pi
+_KNOWN = {"e", "d", "I", r"\mathrm{d}", r"\delta", r"\pi"}  # Euler's number, differentials, the identity, delta, pi
 _SCRIPT = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
 _APPLIED = rf"(?:[_^]{_SCRIPT})*(?:\(|\\left)"
 _BINDERS = (
