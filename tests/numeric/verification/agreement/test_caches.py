@@ -21,8 +21,8 @@ pytestmark = pytest.mark.peers
 LATENT = [case for case in COUNTED if case[0].startswith(("Deepseek", "MiniCPM3", "Youtu", "Glm4MoeLite"))]
 NORMED = [case for case in SMALL if case[0].startswith(("Olmo", "Persimmon", "Phi", "FlexOlmo", "HunYuan"))]
 PLAIN = [case for case in SMALL if case[0].removesuffix("ForCausalLM") in DECODERS and case not in NORMED] + LATENT
-INSIDE = ("RecurrentGemma",)  # which keeps its states in its layers
-RECURRING = [case for case in RECURRENT if not case[0].startswith(INSIDE)]
+OUTSIDE = ("RecurrentGemma", "Rwkv")  # which keep their states in their layers, or in a list, and in no cache
+RECURRING = [case for case in RECURRENT if not case[0].startswith(OUTSIDE)]
 
 
 def kept(cache: Any, width: int) -> Iterator[int]:
