@@ -16,7 +16,7 @@ import pytest
 from derivations.architectures.components import parameters_by_component
 from derivations.architectures.composition import build
 from derivations.architectures.hugging_face import FAMILIES, model_of
-from derivations.architectures.hugging_face.readers.joined import JOINED
+from derivations.architectures.hugging_face.readers.joined import JOINED, TEXT_ALONE
 from derivations.architectures.reading import ConfigError, read_json
 from tests.numeric.verification.agreement.test_parameter_counts import ODD, class_and_config, library_model
 
@@ -100,7 +100,7 @@ def parameters_here(name: str, config: dict[str, Any]) -> int | None:
     except ConfigError as error:
         assert "\n" not in str(error)
         return None
-    if model.part:
+    if model.part == TEXT_ALONE:
         return None
     return int(sum(parameters_by_component(build(model.architecture)).values()).subs(model.values))
 
