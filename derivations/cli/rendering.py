@@ -9,7 +9,7 @@ import click
 
 from derivations.cli import completion
 from derivations.cli.own_modules import of_modules
-from derivations.cli.shared import clean_errors, language_option
+from derivations.cli.shared import clean_errors, language_option, notation_option
 from derivations.documents.choices import MATHS
 
 if TYPE_CHECKING:
@@ -22,13 +22,7 @@ __all__ = ["render_command"]
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=completion.files)
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a block is stale.")
 @click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
-@click.option(
-    "--notation",
-    default="ours",
-    show_default=True,
-    shell_complete=completion.notations,
-    help="A built-in notation or a file.",
-)
+@notation_option
 @click.option("--math", type=click.Choice(MATHS), default=None, help="How formulas are marked.")
 @click.option("--label", metavar="PREFIX", default=None, help="Label the formulas, such as eq:softmax-jacobian of eq.")
 @language_option

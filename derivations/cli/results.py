@@ -12,7 +12,15 @@ from derivations.cli.listing import keep
 from derivations.cli.onnx_export import write_onnx_file
 from derivations.cli.optimised import check_options, optimised_source_of, print_rewritings
 from derivations.cli.own_modules import is_own, layer_called, result_called, shown_called
-from derivations.cli.shared import clean_errors, folder_called, language_option, progress_of, table_of, wrapped
+from derivations.cli.shared import (
+    clean_errors,
+    folder_called,
+    language_option,
+    notation_option,
+    progress_of,
+    table_of,
+    wrapped,
+)
 from derivations.cli.stored_evidence import source_digest
 from derivations.documents.choices import MATHS, size_of
 from derivations.processes import announce
@@ -29,13 +37,7 @@ FORMATS = ("latex", "markdown", "text", "json", "python")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--steps", is_flag=True, help="Show the derivation, not only the result.")
 @click.option("--set", "sizes", multiple=True, metavar="SIZE=NUMBER", help="Put in numbers, such as d_k=64.")
-@click.option(
-    "--notation",
-    default="ours",
-    show_default=True,
-    shell_complete=completion.notations,
-    help="A built-in notation or a file.",
-)
+@notation_option
 @click.option("--math", type=click.Choice(MATHS), default=None, help="How formulas are marked.")
 @language_option
 @click.option("--gradient", is_flag=True, help="Of a layer, show its gradient.")
@@ -209,13 +211,7 @@ def _remark(v: Any) -> tuple[str, ...]:
 
 @click.command("export", short_help="All of it as LaTeX and Markdown; a layer as ONNX.")
 @click.argument("folder", metavar="DIR|LAYER", shell_complete=completion.layers_or_folders)
-@click.option(
-    "--notation",
-    default="ours",
-    show_default=True,
-    shell_complete=completion.notations,
-    help="A built-in notation or a file.",
-)
+@notation_option
 @click.option("--math", type=click.Choice(MATHS), default="dollars", show_default=True, help="How formulas are marked.")
 @language_option
 @click.option("--width", default="345pt", show_default=True, help="Width of the text in LaTeX: pt, in, cm or mm.")

@@ -10,12 +10,15 @@ from typing import Any
 
 import click
 
+from derivations.cli import completion
+
 __all__ = [
     "clean_errors",
     "folder_called",
     "language_option",
     "line_width",
     "lines_kept",
+    "notation_option",
     "progress_of",
     "said",
     "shortened",
@@ -43,6 +46,13 @@ language_option = click.option(
     metavar="TAG",
     shell_complete=_languages,
     help="Language of the words, such as zh.",
+)
+notation_option = click.option(
+    "--notation",
+    default="ours",
+    show_default=True,
+    shell_complete=completion.notations,
+    help="A built-in notation or a file.",
 )
 
 

@@ -116,7 +116,7 @@ def _multiplied(pair: tuple[Node, Node]) -> Pair | None:
 
 
 def _base(node: Node) -> Node:
-    """Return the name of which a power is written: in `k^n` the number of a layer is an index like any other."""
+    """Return the base of a power of a name: the n of `k^n` may be the number of a layer, an index like any other."""
     return node.base if isinstance(node, Power) and isinstance(node.base, Name) else node
 
 

@@ -60,7 +60,7 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
     said = Said(lefts, right, scope, scope.words(statement).lower(), statement)
     by_typing = [known_as(typing.sides[0]) for typing in typings]
     found = [known for each in by_typing for known in each]
-    if any(map(said.names, found)) or any(map(said.is_restated_as, found)):
+    if any(map(said.means, found)):
         return
     if found and not any(map(_names_a_measure, lefts)) and (all(by_typing) or not said.restated):
         return
@@ -68,13 +68,12 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
         return
     spoken: Finding | None = None
     for new, slip, known in _edited(right, typings, said):
-        restated = said.is_restated_as(known)
-        named = restated or said.names(known)
+        named = said.means(known)
         text, result = formula_text(new, statement.notation), known.form.result or None
         if _is_subtracted_elsewhere(lefts[-1], statement, scope):
             continue  # which makes good its sign
         if not known.form.assumed and (named or (not found and slip.startswith(IDLE) and known.weight > LIGHT)):
-            elsewhere = ", which the document states elsewhere" if restated else ""
+            elsewhere = ", which the document states elsewhere" if said.is_restated_as(known) else ""
             reason = f"one edit away from the formula of {known.title}{elsewhere}: {slip}"
             yield Finding("wrong", CHECK, reason, text, result)
             return
@@ -144,7 +143,7 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
                     continue  # frequencies and rates are counted in more ways than one
                 if NUMBER.match(slip) and said.gives_a_value:
                     continue  # a width may be given as half of another
-                if known.weight >= LIGHT or said.names(known) or said.is_restated_as(known):
+                if known.weight >= LIGHT or said.means(known):
                     yield new, slip, known
 
 
@@ -166,6 +165,10 @@ class Said:
     def is_restated_as(self, known: Known) -> bool:
         """Say whether the document states a known formula for the same letter elsewhere."""
         return known.title in self.restated
+
+    def means(self, known: Known) -> bool:
+        """Say whether a known formula is meant: by the left side, or by another equation for the same letter."""
+        return self.names(known) or self.is_restated_as(known)
 
     @property
     def gives_a_value(self) -> bool:
