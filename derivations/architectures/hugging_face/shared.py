@@ -44,7 +44,6 @@ __all__ = [
 ]
 
 t = scalar("t")
-ALL_COLUMNS = Rational(1)
 MOST_LISTED, LONGEST_PATTERN = 10_000, 64  # the most layers that are read one by one, and in one pattern
 
 
