@@ -7,6 +7,7 @@ that are texts: ids of results, passes, counts.
 """
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from functools import wraps
 from importlib.machinery import ModuleSpec
 from inspect import signature
@@ -95,7 +96,7 @@ class RenamedModule(ModuleType):
 
 def with_former_names(spec: ModuleSpec) -> ModuleSpec:
     """Return a module's spec, changed so that its former names are added after it has run."""
-    loader: Any = spec.loader
+    loader: Any = copy(spec.loader)  # one object may load all modules, and the others keep theirs
     run = loader.exec_module
 
     def exec_module(module: ModuleType) -> None:
@@ -103,6 +104,7 @@ def with_former_names(spec: ModuleSpec) -> ModuleSpec:
         _add(module)
 
     loader.exec_module = exec_module
+    spec.loader = loader
     return spec
 
 

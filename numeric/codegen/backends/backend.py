@@ -130,14 +130,20 @@ def functions_of(texts: Mapping[str, str], modules: Mapping[str, Any], place: st
     for name, text in texts.items():
         file = f"<{name}, {place}>"
         linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-        # the body of the one function that the text defines
-        code = next(c for c in compile(text, file, "exec").co_consts if isinstance(c, CodeType))
-        shared[name] = FunctionType(code, shared, name, _defaults(text))
+        defined = _definition(text)
+        constants = compile(text, file, "exec").co_consts  # since Python 3.14 those of the annotations stand among them
+        code = next(c for c in constants if isinstance(c, CodeType) and c.co_name == defined.name)
+        shared[name] = FunctionType(code, shared, name, _defaults(defined))
     return {name: shared[name] for name in texts}
 
 
-def _defaults(text: str) -> tuple[Any, ...]:
-    """Return the values that the last arguments of a function have when they are left out: plain constants."""
+def _definition(text: str) -> ast.FunctionDef:
+    """Return the one function that a text defines."""
     definition = statements(text)[0]
     assert isinstance(definition, ast.FunctionDef)
+    return definition
+
+
+def _defaults(definition: ast.FunctionDef) -> tuple[Any, ...]:
+    """Return the values that the last arguments of a function have when they are left out: plain constants."""
     return tuple(ast.literal_eval(default) for default in definition.args.defaults)
