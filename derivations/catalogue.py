@@ -163,7 +163,7 @@ def _known(name: str, known: Collection[str], kind: str) -> str:
     name = current(name)
     if name not in known:
         is_topic = any(each.startswith(f"{name}.") for each in known)
-        topic = f"; `derivations list --topic {name}` shows the results of that topic" if is_topic else ""
+        topic = f"; `derivations list {name}` shows the results of that topic" if is_topic else ""
         near = nearest_are(_nearest(name, [*known]))
         raise LookupError(f"there is no {kind} called {name!r}; {near}{topic}")
     return name

@@ -29,7 +29,7 @@ PROCESSES = min(4, os.cpu_count() or 1)
 EXPECTED = ("proved", "definition", NOT_JUDGED)  # levels that the titles leave out; the last line counts them
 NARROWEST = 36  # letters of a second column
 EXAMPLES = (
-    ("derivations list --topic softmax", "results of a topic"),
+    ("derivations list softmax", "results of a topic"),
     ('derivations list --search "kv cache"', "by words or letters"),
     ("derivations list --layers", "layers"),
     ("derivations list --all", "all results"),
@@ -38,6 +38,7 @@ EXAMPLES = (
 
 
 @click.command("list", short_help="Topics, results and layers.")
+@click.argument("named", metavar="[TOPIC]", required=False, shell_complete=completion.topics)
 @click.option("--topic", metavar="TOPIC", shell_complete=completion.topics, help="The results of a topic.")
 @click.option("--layers", "of_layers", is_flag=True, help="The layers: what goes in and what comes out.")
 @click.option("--search", "words", metavar="WORDS", help="Results and layers, by words of titles or by letters.")
@@ -46,7 +47,13 @@ EXAMPLES = (
 @click.option("--prove", is_flag=True, help="Prove everything now, whatever is stored.")
 @clean_errors
 def list_command(
-    topic: str | None, of_layers: bool, words: str | None, whole: bool, as_json: bool, prove: bool
+    named: str | None,
+    topic: str | None,
+    of_layers: bool,
+    words: str | None,
+    whole: bool,
+    as_json: bool,
+    prove: bool,
 ) -> None:
     r"""List the topics; the results of a topic; the layers; what a search finds.
 
@@ -55,22 +62,29 @@ def list_command(
 
     \b
     derivations list
-    derivations list --topic softmax
+    derivations list softmax
     derivations list --search "kv cache"
     derivations list --search d_ff
     derivations list --layers
     derivations list --all --json
     """
-    options = {"--topic": topic is not None, "--layers": of_layers, "--search": words is not None, "--all": whole}
-    given = [option for option, is_given in options.items() if is_given]
+    options = {
+        "TOPIC": named,
+        "--topic": topic,
+        "--layers": of_layers or None,
+        "--search": words,
+        "--all": whole or None,
+    }
+    given = [option for option, value in options.items() if value is not None]
     if len(given) > 1:
         raise ValueError(f"{' and '.join(given)} exclude one another: leave all but one out")
     stored, source = judged_rows(prove=True) if prove else _rows()
     results = [row for row in stored.rows if row.topic != LAYER]
     layers = [row for row in stored.rows if row.topic == LAYER]
     rows: Sequence[Row] = layers if of_layers else results
-    if topic is not None:
-        rows = _of_topic(results, topic)
+    asked = named if topic is None else topic
+    if asked is not None:
+        rows = _of_topic(results, asked)
     if words is not None:
         rows = found_by(words, [*layers, *results])
     if as_json:

@@ -61,6 +61,7 @@ def test_what_is_not_proved_says_so_beside_its_title():
 def test_a_topic_has_its_results_and_layers_have_their_arrays():
     assert [row["id"] for row in json.loads(run("--topic", "softmax", "--json").stdout)] == [r.id for r in ROWS[:2]]
     assert [row["id"] for row in json.loads(run("--layers", "--json").stdout)] == [ROWS[-1].id]
+    assert run("softmax", "--json").stdout == run("--topic", "softmax", "--json").stdout
     assert "Q[n,d_k] -> O[n,d_v]" in run("--layers").stdout
 
 
@@ -68,6 +69,8 @@ def test_a_topic_has_its_results_and_layers_have_their_arrays():
     ("arguments", "advice"),
     [
         (("--topic", "sofmtax"), "the nearest is softmax"),
+        (("sofmtax",), "the nearest is softmax"),
+        (("softmax", "--topic", "attention"), "TOPIC and --topic exclude one another"),
         (("--topic", "flash"), "the nearest is attention"),
         (("--search", "jacobain"), "did you mean jacobian"),
         (("--search", "zzz"), "shows the topics"),
@@ -167,7 +170,7 @@ def test_an_unknown_id_is_answered_by_results_and_layers(name: str, near: str):
 
 
 def test_a_topic_that_is_taken_for_an_id_is_named():
-    with pytest.raises(LookupError, match="`derivations list --topic attention` shows the results of that topic"):
+    with pytest.raises(LookupError, match="`derivations list attention` shows the results of that topic"):
         find("attention")
     with pytest.raises(LookupError) as unknown:
         find("rope")
