@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -55,7 +55,9 @@ def prove_command(
         raise ValueError("--format is that of --show")
     if as_json and show:
         raise ValueError("choose --json or --show")
-    given = {name: _shape(sizes) for name, sizes in map(_pair, shapes)}
+    from derivations.language.arrays.shapes import shape_called
+
+    given = {name: shape_called(sizes) for name, sizes in map(_pair, shapes)}
     found = function_called(function)
     if layer is None:
         _print_lifted(_lifted(found, given), form)
@@ -63,7 +65,7 @@ def prove_command(
     verdict = _verdict(found, layer_called(layer), dict(map(_pair, names)), given, or_tested)
     if show and verdict.lifted is not None:
         _print_lifted(verdict.lifted, form)
-    click.echo(json.dumps(_fields(verdict), indent=2, ensure_ascii=False) if as_json else str(verdict))
+    click.echo(json.dumps(verdict.json(), indent=2, ensure_ascii=False) if as_json else str(verdict))
     if verdict.level not in ("proved", "tested"):
         sys.exit(1)
 
@@ -74,29 +76,6 @@ def _pair(text: str) -> tuple[str, str]:
     if not (name and sign and value):
         raise ValueError(f"{text!r} is no pair: write it as name=value")
     return name, value
-
-
-def _shape(text: str) -> tuple[Any, ...]:
-    """Return sizes from their names, numbers, and products of these: `n,2*d,3`."""
-    from sympy import Mul
-
-    return tuple(Mul(*map(_size, part.split("*"))) for part in text.split(",") if part.strip())
-
-
-def _size(text: str) -> Any:
-    from sympy import Integer
-
-    from derivations import symbols
-    from derivations.symbols import size
-
-    name = text.strip()
-    if name.isdigit() and int(name):
-        return Integer(int(name))
-    if not name.isidentifier():
-        raise ValueError(f"{name!r} is no size: write a name, a number, or a product such as 2*d")
-    known: Any = getattr(symbols, name, None)
-    is_size = getattr(known, "is_positive", False) and getattr(known, "is_integer", False)
-    return known if is_size else size(name)
 
 
 def _lifted(function: Callable[..., Any], shapes: Mapping[str, Any]) -> "Lifted":
@@ -127,30 +106,3 @@ def _verdict(
         return by_tests(function, layer, verdict)
     except AssertionError as failure:
         return Verdict("refuted", verdict.function, verdict.target, reason=str(failure), lifted=verdict.lifted)
-
-
-def _fields(verdict: "Verdict") -> dict[str, Any]:
-    """Return the object that `--json` prints."""
-    failing = verdict.counterexample
-    return {
-        "level": verdict.level,
-        "function": verdict.function,
-        "target": verdict.target,
-        "assumed": _texts(verdict.assumed),
-        "readings": list(verdict.readings),
-        "conditions": [condition.text for condition in verdict.conditions],
-        "reason": verdict.reason,
-        "counterexample": None
-        if failing is None
-        else {
-            "sizes": dict(failing.run.sizes),
-            "entry": list(failing.place),
-            "found": failing.left,
-            "expected": failing.right,
-        },
-        "equations": [] if verdict.lifted is None else _texts(verdict.lifted.layer.equations),
-    }
-
-
-def _texts(values: Sequence[Any]) -> list[str]:
-    return list(map(str, values))

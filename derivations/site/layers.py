@@ -99,7 +99,7 @@ def layers_page(pages: Mapping[str, Page]) -> Page:
 
 
 def _beside(found: Sequence[Beside], formulas: Formulas) -> Html:
-    marks = iter(formulas.displays(_equation(row) for equations, _ in found for row in equations))
+    marks = iter(formulas.displays(row.formula for equations, _ in found for row in equations))
     rows = []
     for equations, lines in found:
         shown = joined(next(marks) for _ in equations)
@@ -108,13 +108,9 @@ def _beside(found: Sequence[Beside], formulas: Formulas) -> Html:
     return element("div", *rows, class_="pairs")
 
 
-def _equation(row: Row) -> str:
-    return f"{row.left} {row.relation} {row.right}" + (rf" \qquad {row.beside}" if row.beside else "")
-
-
 def _gradient(backward: Layer, formulas: Formulas) -> Html:
     printed: Printed = layer_page(backward, LatexPrinter, "ours")
-    equations = (formulas.later(_equation(row)) for row in printed.rows)
+    equations = (formulas.later(row.formula) for row in printed.rows)
     return element("details", element("summary", "Equations"), *equations)
 
 

@@ -11,7 +11,7 @@ Where x in R^{n x d}.
 """
 
 from numeric.lifting.lift import Lifted, lift
-from numeric.lifting.proving import Verdict, by_tests, prove, prove_same
+from numeric.lifting.proving import Verdict, by_tests, checked_lift, prove, prove_same
 from numeric.lifting.recognition import Counted, count_lifted, recognise
 from numeric.lifting.refusals import NotFollowed
 
@@ -21,6 +21,7 @@ __all__ = [
     "NotFollowed",
     "Verdict",
     "by_tests",
+    "checked_lift",
     "count_lifted",
     "lift",
     "prove",

@@ -49,10 +49,7 @@ from numeric.lifting.stacks import of_members
 from numeric.lifting.verdict import Verdict
 from numeric.verification.conformance import conformance
 
-__all__ = ["Verdict", "by_tests", "prove", "prove_same"]
-
-_ERRORS = (ValueError, TypeError, IndexError, KeyError, AttributeError, ZeroDivisionError)  # of the function itself
-
+__all__ = ["Verdict", "by_tests", "checked_lift", "prove", "prove_same"]
 
 _NARROW = 0.02  # against the largest entry, for arrays of float32
 
@@ -167,6 +164,17 @@ def prove_same(one: Callable[..., Any], other: Callable[..., Any] | Expr, /, **s
     return _of_doors(one, lambda: _as_second(one, name, second))
 
 
+def checked_lift(function: Callable[..., Any], /, **shapes: Any) -> Lifted:
+    """Return a function as a layer whose equations were run against it, as `prove` does before it asks the judge.
+
+    Raises       NotFollowed, with the user's line, where it cannot be followed, or raises an error of its own
+    """
+    found = _lifted_by_some_door(function, shapes)
+    if isinstance(found, str):
+        raise NotFollowed(f"{name_of(function)}{found}")
+    return found
+
+
 def _lifted_by_some_door(function: Callable[..., Any], shapes: Mapping[str, Any]) -> Lifted | str:
     """Return a function as a layer, with the arrays of the first library that it takes; or why it takes none."""
     reasons: list[str] = []
@@ -176,8 +184,9 @@ def _lifted_by_some_door(function: Callable[..., Any], shapes: Mapping[str, Any]
                 return _checked(next(ways(function, (), shapes)))
         except NotFollowed as refusal:
             reasons.append(f": {refusal}")
-        except _ERRORS as error:
-            reasons.append(f" raises {type(error).__name__}: {error}")
+        except Exception as error:  # whatever the function raises
+            line = line_of_error(error)
+            reasons.append(f" raises {type(error).__name__}: {error}{f' ({line})' if line else ''}")
     return reasons[0]
 
 

@@ -50,11 +50,15 @@ class Counted:
     recognised: tuple[str, ...] = ()
     conditions: tuple[Assumption, ...] = ()
 
-    def __str__(self) -> str:
-        """Return the total, with what was counted by name and under which conditions."""
+    @property
+    def notes(self) -> list[str]:
+        """What was counted by name, and under which conditions."""
         named = [f"counting {each}, which is proved" for each in self.recognised]
-        where = [f"where {condition.text}" for condition in self.conditions]
-        return "; ".join([f"{self.flops.total} {self.flops.convention.unit}", *named, *where])
+        return [*named, *(f"where {condition.text}" for condition in self.conditions)]
+
+    def __str__(self) -> str:
+        """Return the total, and the notes."""
+        return "; ".join([f"{self.flops.total} {self.flops.convention.unit}", *self.notes])
 
 
 def count_lifted(lifted: Lifted, batch: Sized = 1, convention: Convention = CONVENTION) -> Counted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from sympy.core.relational import Relational
 
@@ -63,6 +64,27 @@ class Verdict:
         """Return the verdict, which array is which, and the equations that were lifted."""
         arrays = [f"with {equation}" for equation in self.arrays]
         return "\n".join([str(self), *arrays, *([] if self.lifted is None else [self.lifted.layer.text()])])
+
+    def json(self) -> dict[str, Any]:
+        """Return the verdict as an object of JSON; `counterexample` has sizes, place and both numbers, or is None."""
+        failing = self.counterexample
+        found = failing and {
+            "sizes": dict(failing.run.sizes),
+            "entry": list(failing.place),
+            "found": failing.left,
+            "expected": failing.right,
+        }
+        return {
+            "level": self.level,
+            "function": self.function,
+            "target": self.target,
+            "assumed": list(map(str, self.assumed)),
+            "readings": list(self.readings),
+            "conditions": [condition.text for condition in self.conditions],
+            "reason": self.reason,
+            "counterexample": found,
+            "equations": [] if self.lifted is None else list(map(str, self.lifted.layer.equations)),
+        }
 
     def __str__(self) -> str:
         """Return the verdict as one paragraph."""

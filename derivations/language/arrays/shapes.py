@@ -8,10 +8,11 @@ place within the block), so that formulas contain no floor and no remainder.
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from sympy import Add, Basic, Expr, Integer, Mod, Sum, Symbol, SympifyError, expand, sympify
+from sympy import Add, Basic, Expr, Integer, Mod, Mul, Sum, Symbol, SympifyError, expand, sympify
 
+from derivations import symbols
 from derivations.language.arrays.binding import fresh_index
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "on_axis",
     "pair",
     "same_size",
+    "shape_called",
     "shape_text",
     "split",
     "sum_along",
@@ -204,3 +206,22 @@ def shape_text(shape: Iterable[Axis]) -> str:
     """Return a shape as text, such as (n, d_k) or (d_v*h, d_model)."""
     parts = [str(total(a)) for a in shape]
     return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
+
+
+def shape_called(text: str) -> tuple[Expr, ...]:
+    """Return the shape that a user writes, such as `n,2*d,3`: names, numbers, and products of these.
+
+    Raises       ValueError for anything else; nothing is evaluated
+    """
+    return tuple(Mul(*map(_size_called, part.split("*"))) for part in text.split(",") if part.strip())
+
+
+def _size_called(text: str) -> Expr:
+    name = text.strip()
+    if name.isdecimal() and int(name):
+        return Integer(int(name))
+    if not name.isidentifier():
+        raise ValueError(f"{name!r} is no size: write a name, a number, or a product such as 2*d")
+    known: Any = getattr(symbols, name, None)
+    is_size = getattr(known, "is_positive", False) and getattr(known, "is_integer", False)
+    return known if is_size else symbols.size(name)

@@ -60,6 +60,11 @@ class Row:
     beside: str = ""
     words: str = ""
 
+    @property
+    def formula(self) -> str:
+        """The line as one formula, with what is beside it at a distance."""
+        return f"{self.left} {self.relation} {self.right}" + (rf" \qquad {self.beside}" if self.beside else "")
+
 
 @dataclass(frozen=True)
 class Note:
