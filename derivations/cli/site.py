@@ -80,7 +80,15 @@ def site_command(folder: str, docs: str | None, tests: str | None, katex: str, p
         results = read_results({row.id: row.evidence for row in stored.rows})
         attempts = {} if tried is None else read_attempts(tried, RESULTS)
         contents = Contents(
-            results, layers(), model_names(), counts.result(), pages, source, python is not None, attempts
+            results,
+            layers(),
+            model_names(),
+            counts.result(),
+            pages,
+            source,
+            python is not None,
+            python is not None and python.numpy is not None,
+            attempts,
         )
         files = write_files(out, {**setter.files(), **built(contents, setter), **shipped.result()})
     click.echo(f"{len(files)} files in {folder}; open {out / 'index.html'}", err=True)

@@ -13,7 +13,8 @@ Assumes      nothing of what was pasted: it is read, and never evaluated
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from derivations.architectures.hugging_face import model_of
 from derivations.documents.budget import TooCostly, budget_of
@@ -30,21 +31,14 @@ from derivations.documents.scope import read_scopes
 from derivations.documents.settings import Settings, names_finding
 from derivations.documents.statements import Statement
 from derivations.site.calculator import row_of
+from derivations.site.questions import Questions, answer
 
-__all__ = ["QUESTIONS", "answered", "document", "equation", "model"]
+__all__ = ["QUESTIONS", "answered", "document", "equation", "model", "warm"]
 
 CONFIGURATION = "config.json"
 KINDS = ("number", "vector", "matrix")
 MISFITS = ("shapes",)
 NAME = "pasted"  # of the document in its report
-
-
-def answered(name: str, *given: str) -> str:
-    """Return the answer of the function called `name` as JSON, or `refused` with its sentence."""
-    try:
-        return f'{{"answer": {QUESTIONS[name](*given)}}}'
-    except ValueError as error:
-        return json.dumps({"refused": str(error)}, ensure_ascii=False)
 
 
 def document(text: str, form: str) -> str:
@@ -137,4 +131,11 @@ def _decided(typings: Sequence[Elaborated]) -> tuple[str, str, Sequence[str]]:
     return ("refuted" if levels == {"refuted"} else "unknown"), found[0].reason, read
 
 
-QUESTIONS: Mapping[str, Callable[..., str]] = {each.__name__: each for each in (document, equation, model)}
+QUESTIONS: Questions = {each.__name__: each for each in (document, equation, model)}
+answered = partial(answer, QUESTIONS)
+
+
+def warm() -> None:
+    """Judge a first formula, so that what is computed once is computed before a reader asks."""
+    document("$a = a$", "markdown")
+    equation("a", "a")

@@ -44,6 +44,7 @@ class Contents:
     docs: Path | None
     source: Callable[[Layer], str]
     has_python: bool = False  # whether Pyodide is put beside the files
+    has_numpy: bool = False  # and whether its NumPy is
     attempts: Mapping[str, Sequence[Attempt]] = field(default_factory=dict)  # to break a result, by its name
 
 
@@ -63,7 +64,7 @@ def built(contents: Contents, setter: Setter) -> dict[str, str | bytes]:
         *_result_pages(contents, formulas, uses),
         *_layer_pages(contents, formulas, uses),
         calculator_page(contents.models, contents.has_python),
-        judge_page(contents.has_python),
+        judge_page(contents.has_python, _titles(contents.layers) if contents.has_numpy else None),
     ]
     if contents.docs is None:
         pages.append(_start(pages))
@@ -90,6 +91,10 @@ def _layer_pages(contents: Contents, formulas: Formulas, uses: Uses) -> list[Pag
     found = contents.layers.items()
     pages = {name: layer_html(name, each, contents.source, formulas, uses.get(name, ())) for name, each in found}
     return [layers_page(pages), *pages.values()]
+
+
+def _titles(layers: Mapping[str, Layer]) -> dict[str, str]:
+    return {name: layer_title(name) for name in layers}
 
 
 def _start(pages: Sequence[Page]) -> Page:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from derivations.site.functions import SAMPLE as FUNCTION
+from derivations.site.functions import SAMPLE_LAYER
 from derivations.site.markup import Html, element, joined
 from derivations.site.shell import Page
 
@@ -17,11 +21,14 @@ and $(a + b)^2 = a^2 + b^2$. The softmax is $y_i = \frac{e^{x_i}}{\sum_{j=1}^n e
 """
 
 
-def judge_page(has_python: bool) -> Page:
-    """Return the page; without Pyodide in the site it says how to have it."""
-    parts = _forms() if has_python else [_absent()]
+def judge_page(has_python: bool, layers: Mapping[str, str] | None = None) -> Page:
+    """Return the page; without Pyodide in the site, or without its NumPy, it says how to have it.
+
+    `layers` are the titles of those that a function can be compared with, by their names; None where NumPy is absent.
+    """
+    parts = _forms(layers) if has_python else [_absent()]
     content = joined([element("h1", "Try the judge"), *parts])
-    words = "check a document an equation of your own markdown latex proved wrong counterexample"
+    words = "check a document an equation a numpy function of your own markdown latex proved wrong counterexample"
     return Page(PATH, "Try the judge", content, "page", words, SCRIPTS if has_python else ())
 
 
@@ -34,12 +41,11 @@ def _absent() -> Html:
     )  # fmt: skip
 
 
-def _forms() -> list[Html]:
+def _forms(layers: Mapping[str, str] | None) -> list[Html]:
     lead = (
         "The package itself decides, in your browser: what you write here is sent nowhere. The first answer takes "
         "some seconds, while Python (28 MB with the package) is loaded."
     )
-    without = "Functions over NumPy arrays are not taken here, since Pyodide's NumPy is not part of its npm package: "
     return [
         element("p", lead),
         element("noscript", element("p", "The judge needs JavaScript.")),
@@ -47,17 +53,55 @@ def _forms() -> list[Html]:
         _document(),
         element("h2", "Two sides"),
         _equation(),
+        element("h2", "A function"),
+        *(_without_numpy() if layers is None else _function(layers)),
         element("h2", "Verdicts", id="answer"),
         _state(),
         element("div", id="verdicts"),
-        element("h2", "A function"),
-        element(
-            "p",
-            without,
-            element("code", "derivations prove FILE:FUNCTION LAYER"),
-            " proves them where it is installed.",
-        ),
     ]
+
+
+def _without_numpy() -> list[Html]:
+    return [
+        element(
+            "p", "This copy of the site was built without NumPy, which Pyodide's npm package lacks. To have functions "
+            "proved here: put the wheel of NumPy from Pyodide's full distribution into the folder that ",
+            element("code", "--pyodide"), " names. Where the package is installed, ",
+            element("code", "derivations prove FILE:FUNCTION LAYER"), " proves them.",
+        ),
+    ]  # fmt: skip
+
+
+def _function(layers: Mapping[str, str]) -> list[Html]:
+    lead = (
+        "A function over NumPy arrays is followed, run against its own equations, and proved to be a layer for all "
+        "sizes, or refuted by numbers. Unlike a document it is run, as a program, in a worker of its own that ",
+        element("em", "Stop"),
+        " ends: paste none that you would not run. The first answer loads NumPy as well (6 MB more).",
+    )
+    text = element("textarea", FUNCTION, name="text", rows="9", spellcheck="false", wrap="off")
+    shapes = element(
+        "textarea", name="shapes", rows="3", spellcheck="false", placeholder="Q: n x d_k", aria_describedby="needed"
+    )
+    options = [
+        element("option", f"{title} ({name})", value=name, selected=name == SAMPLE_LAYER)
+        for name, title in layers.items()
+    ]
+    needed = "Needed where no layer gives them, a line for each argument."
+    form = element(
+        "form",
+        element("label", element("span", "A function, with those it calls"), text, class_="field"),
+        element("label", element("span", "Shapes"), shapes, class_="field"),
+        element("p", needed, id="needed", class_="law"),
+        element(
+            "label", element("span", "Compare with the layer"),
+            element("select", element("option", "none: show its equations", value=""), *options, name="layer"),
+            class_="field",
+        ),
+        element("p", element("button", "Prove", type="submit", class_="ask"), class_="asking"),
+        id="function",
+    )  # fmt: skip
+    return [element("p", *lead), form]
 
 
 def _document() -> Html:

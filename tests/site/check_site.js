@@ -2,7 +2,8 @@
 //
 // argv[2] the folder whose node_modules has playwright-core and axe-core; argv[3] the program Chromium
 // stdin   JSON: {"folder": "...", "pages": ["index.html", ...], "looked_at": [...], "pictures": "..." or null,
-//         "judged": ["a document", ...], "hostile": [...], "endless": "...", "configuration": "..."}
+//         "judged": ["a document", ...], "hostile": [...], "endless": "...", "configuration": "...",
+//         "functions": [["text", "shapes", "layer"], ...] or null where the site has no NumPy}
 // stdout  JSON: {"faults": ["...", ...], "opened": 12, "found": [...], "counts": {...}, "judgements": {...}, ...}
 //
 // All pages are opened as files at a phone's width; those looked at also from a server, at both widths and in both
@@ -22,6 +23,7 @@ const TYPES = { ".html": "text/html", ".css": "text/css", ".js": "text/javascrip
 TYPES[".wasm"] = "application/wasm";
 const PHONE = { width: 360, height: 740 };
 const DESK = { width: 1200, height: 900 };
+const WORKERS = "default-src 'none'; connect-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
 const TABS = 3;
 const PATIENCE = 300_000; // nothing fails because a machine is busy
 const faults = [];
@@ -29,8 +31,9 @@ const faults = [];
 const server = http.createServer((request, response) => {
   const file = path.join(asked.folder, decodeURIComponent(new URL(request.url, "http://x").pathname));
   if (!file.startsWith(asked.folder) || !fs.existsSync(file)) return response.writeHead(404).end();
-  const type = TYPES[path.extname(file)] ?? "application/octet-stream";
-  return response.writeHead(200, { "content-type": type }).end(fs.readFileSync(file));
+  const headers = { "content-type": TYPES[path.extname(file)] ?? "application/octet-stream" };
+  if (path.basename(file) === "judge_worker.js") headers["content-security-policy"] = WORKERS; // as docs/site.md advises
+  return response.writeHead(200, headers).end(fs.readFileSync(file));
 });
 
 async function tab(browser, options, home) {
@@ -210,6 +213,60 @@ async function judged(browser, home) {
   return { cold, marks, answers, wrong, refused };
 }
 
+// The form of functions: what it shows of the function that stands in it, answers about others, and Stop.
+async function followed(browser, home) {
+  const page = await tab(browser, { viewport: PHONE }, home);
+  await page.goto(`${home}/judge.html`);
+  const begin = Date.now();
+  await page.click("#function .ask");
+  await page.waitForSelector("#verdicts .badge");
+  const cold = Date.now() - begin;
+  await page.waitForFunction(() => !document.querySelector("#function .ask").disabled);
+  await looked(page, "judge.html with a function");
+  const facts = await page.locator("#verdicts .facts").allTextContents();
+  const copied = await page.locator("#verdicts button").evaluateAll((found) => found.map((each) => each.dataset.copy));
+  const answers = [];
+  for (const given of asked.functions) {
+    const both = (each) => Promise.all(["function", "gradient"].map((name) => runner.ask(name, ...each)));
+    answers.push(await page.evaluate(both, given));
+  }
+  const pasted = async (text) => {
+    await page.evaluate((each) => (document.forms.function.elements.text.value = each), text);
+    await page.click("#function .ask");
+  };
+  await pasted('def f(x):\n    raise ValueError("<img src=x onerror=alert(1)>")\n');
+  await page.waitForFunction(() => !document.querySelector("#function .ask").disabled);
+  const raised = await page.textContent("#verdicts");
+  if (await page.evaluate(() => document.querySelector("#verdicts img"))) faults.push("an error became a part of the page");
+  await pasted("def f(x):\n    while True:\n        pass\n");
+  await page.waitForTimeout(500);
+  await page.click("#stop");
+  await page.waitForFunction(() => document.getElementById("status").textContent === "Not judged: stopped");
+  await page.context().close();
+  for (const viewport of [PHONE, DESK]) await shownAnswer(browser, home, viewport, answers[0]);
+  return { cold, facts, copied, answers, raised };
+}
+
+// Puts an answer into a page of which axe may be a part, and looks at it.
+async function shownAnswer(browser, home, viewport, answers) {
+  const page = await tab(browser, { viewport, bypassCSP: true }, home);
+  await page.goto(`${home}/judge.html`);
+  await page.evaluate(([found, slope]) => show([...lifted(found), ...backward(slope)]), answers);
+  await looked(page, `judge.html with an answer at ${viewport.width}`);
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+  for (const { id, nodes } of violations) faults.push(`an answer ${viewport.width}: axe: ${id}: ${nodes[0].html}`);
+  if (asked.pictures) {
+    await page.screenshot({ path: path.join(asked.pictures, `function_${viewport.width}.png`), fullPage: true });
+  }
+  await page.context().close();
+}
+
+async function inPython(browser, home) {
+  const judgements = await judged(browser, home);
+  return { judgements, followed: asked.functions && (await followed(browser, home)) };
+}
+
 (async () => {
   await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
   const home = `http://127.0.0.1:${server.address().port}`;
@@ -219,8 +276,8 @@ async function judged(browser, home) {
     await closely(browser, home);
     return used(browser, home);
   };
-  const [seen, judgements] = await Promise.all([read(), judged(browser, home)]); // Python keeps one core busy
+  const [seen, found] = await Promise.all([read(), inPython(browser, home)]); // Python keeps one core busy
   await browser.close();
   server.close();
-  process.stdout.write(JSON.stringify({ faults, opened: asked.pages.length, ...seen, judgements }));
+  process.stdout.write(JSON.stringify({ faults, opened: asked.pages.length, ...seen, ...found }));
 })();

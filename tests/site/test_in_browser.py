@@ -16,6 +16,7 @@ from derivations.catalogue import LAYERS, names
 from derivations.cli import cli
 from derivations.costs.counts import Counts, count
 from derivations.costs.fit.inference import Serving
+from derivations.site.functions import SAMPLE, SAMPLE_LAYER, answered
 from tests.once import once
 from tests.site.links import broken
 from tests.site.test_calculator import numbers
@@ -32,6 +33,18 @@ HOSTILE = [
     "$$" + r"\frac{1}{" * 500 + "x" + "}" * 500 + " = x$$",
     "> " * 3_000 + "$a = b$",
     "$(a + b)^{99} = (a - b)^{99}$, $((a + b + c + d)^{64})^{64} = 1$",
+]
+NORM = """
+def norm(x, gamma, beta):
+    x = x - x.mean(-1, keepdims=True)
+    return gamma * x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5) + beta
+"""
+FUNCTIONS = [
+    (SAMPLE, "", SAMPLE_LAYER),
+    (SAMPLE.replace("/ np.sqrt(Q.shape[-1])", ""), "", SAMPLE_LAYER),
+    (SAMPLE, "Q: n x d\nK: m x d\nV: m x 2*p", ""),
+    ("def f(x):\n    raise KeyError('no')", "x: n x d", ""),
+    (NORM, "", "layer_norm"),
 ]
 LOOKED_AT = [
     "index.html", "judge.html", "softmax.html", "command_line.html", "calculator.html", "results/index.html",
@@ -56,6 +69,7 @@ def seen(
     site: Path, packages: Path, chromium: Path, node: Node, documents: list[Path], repository: Path, run_folder: Path
 ) -> dict[str, Any]:
     """What one visit to all of the site found; one worker goes for all."""
+    has_numpy = (site / "assets" / "pyodide" / "numpy.whl").is_file()
     pages = [path.relative_to(site).as_posix() for path in sorted(site.rglob("*.html"))]
     request = {
         "folder": str(site),
@@ -65,6 +79,7 @@ def seen(
         "judged": [path.read_text(encoding="utf-8") for path in documents],
         "configuration": json.dumps(configuration(repository)),
         "hostile": HOSTILE,
+        "functions": FUNCTIONS if has_numpy else None,
         "endless": "$a + b = b + a$ and words.\n" * 37_000,  # about 1 MB: more formulas than one waits for
     }
 
@@ -188,3 +203,41 @@ def test_two_sides_are_refuted_by_numbers_and_bad_shapes_by_a_sentence(seen: dic
     found = seen["judgements"]
     assert found["wrong"]["level"] == "refuted" and "the left side is" in found["wrong"]["reason"]
     assert found["refused"] == "'A' gives no shape: write a letter and its sizes, such as A: n x d"
+
+
+@pytest.fixture
+def followed(seen: dict[str, Any]) -> dict[str, Any]:
+    """What the form of functions showed; its NumPy comes with no npm package."""
+    if seen["followed"] is None:
+        pytest.skip("the wheel of NumPy of Pyodide's full distribution is not in $KATEX_DIR or at the root")
+    found: dict[str, Any] = seen["followed"]
+    return found
+
+
+def test_a_function_is_proved_and_differentiated_in_the_browser(followed: dict[str, Any]):
+    assert followed["facts"] == [
+        "proved attention is scaled_dot_product_attention: proved (real arithmetic, all sizes >= 1)",
+        "proved each equation is differentiated by the chain rule, for all sizes",
+    ]
+    first, second = (json.loads(answered(name, *FUNCTIONS[0]))["answer"] for name in ("function", "gradient"))
+    assert followed["copied"] == [first["latex"], second["latex"]]
+
+
+def test_answers_about_functions_in_the_browser_are_those_of_the_package(followed: dict[str, Any]):
+    levels = []
+    for given, (found, slope) in zip(FUNCTIONS, followed["answers"], strict=True):
+        for name, answer in (("function", found), ("gradient", slope)):
+            wanted = json.loads(answered(name, *given))["answer"]
+            assert _but_numbers(answer) == _but_numbers(wanted), given
+        levels.append(found["level"])
+    assert levels == ["proved", "refuted", "lifted", "not followed", "proved"]
+
+
+def _but_numbers(answer: dict[str, Any]) -> dict[str, Any]:
+    """An answer without the last digits of its counterexample, which depend on the processor; `said` has ten."""
+    failing = answer.get("verdict", {}).get("counterexample")
+    return {**answer, "verdict": failing and {**failing, "found": None, "expected": None}}
+
+
+def test_what_a_function_raises_is_text(followed: dict[str, Any]):
+    assert "it raises ValueError: <img src=x onerror=alert(1)> (line 2 of <pasted>, in f)" in followed["raised"]

@@ -1,7 +1,7 @@
 // The page that judges what is pasted: marks where the verdicts stand, and a list of them.
 "use strict";
 
-const forms = ["document", "equation"].map((name) => document.getElementById(name));
+const forms = ["document", "equation", "function"].map((name) => document.getElementById(name)).filter(Boolean);
 const bar = document.getElementById("progress");
 const words = document.getElementById("status");
 const stop = document.getElementById("stop");
@@ -10,10 +10,12 @@ const LARGEST = 1_000_000; // characters; the reader of the package refuses more
 const [LONGEST, DEEPEST] = [1000, 20]; // of a formula that is set; others are shown as they are written
 const MARKED = 2000; // verdicts that are marked; a page of more is judged all the same
 
-const judge = new Judge((told, loaded) => {
+function progress(told, loaded) {
   words.textContent = `${told} …`;
   bar.value = loaded;
-});
+}
+const judge = new Judge(progress);
+const runner = new Judge(progress, "?functions"); // a function is run: where nothing else is judged
 
 function made(name, content, properties = {}) {
   const node = Object.assign(document.createElement(name), properties);
@@ -22,7 +24,7 @@ function made(name, content, properties = {}) {
 }
 
 function badge(verdict) {
-  return made("span", verdict, { className: `badge ${verdict}` });
+  return made("span", verdict, { className: `badge ${verdict.replaceAll(" ", "-")}` });
 }
 
 // Braces inside one another, at most: a browser lays out boxes inside boxes only so far.
@@ -102,7 +104,61 @@ function decision({ level, reason, read }) {
   return parts;
 }
 
-// --- asking ---
+// --- a function: its verdict and its equations, then its gradient ---
+
+function display(latex) {
+  const box = made("div", [], { className: "display" });
+  katex.render(latex, box, { displayMode: true, throwOnError: false, strict: "ignore", maxExpand: 200 });
+  return box;
+}
+
+function equations({ equations: rows, latex, notes }) {
+  const button = made("button", "Copy LaTeX", { type: "button" });
+  button.dataset.copy = latex;
+  copying(button);
+  return [...rows.map(display), ...listing(notes), made("p", button, { className: "copies" })];
+}
+
+function listing(notes) {
+  return notes.length ? [made("ul", notes.map((note) => made("li", note)))] : [];
+}
+
+function lifted(found) {
+  const { level, said, arrays, flops } = found;
+  const parts = [made("p", [badge(level), ` ${said}`], { className: "facts" })];
+  parts.push(...listing(arrays.map((array) => `with ${array}`)));
+  if (!found.equations.length) return parts;
+  parts.push(made("h3", "Its equations"), ...equations(found));
+  parts.push(made("h3", "Its FLOPs"));
+  if (flops.latex) parts.push(display(flops.latex));
+  return [...parts, ...listing(flops.notes)];
+}
+
+function backward(found) {
+  const head = [made("h3", "Its gradient"), made("p", [badge(found.level), ` ${found.reason}`], { className: "facts" })];
+  return found.equations.length ? [...head, ...equations(found)] : head;
+}
+
+// --- asking: each form shows what it learns, part by part ---
+
+const ASKED = {
+  async document({ text, form }, show) {
+    if (text.length > LARGEST) throw new Error(`more than ${LARGEST} characters: take the document apart`);
+    const plain = text.replace(/\r\n?/g, "\n");
+    show(report(plain, await judge.ask("document", plain, form)));
+  },
+  async equation({ left, right, shapes }, show) {
+    show(decision(await judge.ask("equation", left, right, shapes)));
+  },
+  async function({ text, shapes, layer }, show) {
+    const given = [text.replace(/\r\n?/g, "\n"), shapes, layer];
+    const found = await runner.ask("function", ...given);
+    show(lifted(found));
+    if (!found.equations.length) return;
+    words.textContent = "Differentiating …";
+    show(backward(await runner.ask("gradient", ...given)));
+  },
+};
 
 function busy(is) {
   for (const button of document.querySelectorAll(".ask")) button.disabled = is;
@@ -111,21 +167,21 @@ function busy(is) {
   if (is) bar.removeAttribute("value");
 }
 
+function show(parts) {
+  shown.append(...parts);
+  reachable();
+}
+
 async function asked(event) {
   event.preventDefault();
   const given = Object.fromEntries(new FormData(event.target));
   busy(true);
   words.textContent = "Judging …";
   shown.replaceChildren();
+  document.getElementById("answer").scrollIntoView({ block: "nearest" });
   const begin = performance.now();
   try {
-    if (event.target.id === "document") {
-      if (given.text.length > LARGEST) throw new Error(`more than ${LARGEST} characters: take the document apart`);
-      const text = given.text.replace(/\r\n?/g, "\n");
-      shown.replaceChildren(...report(text, await judge.ask("document", text, given.form)));
-    } else {
-      shown.replaceChildren(...decision(await judge.ask("equation", given.left, given.right, given.shapes)));
-    }
+    await ASKED[event.target.id](given, show);
     words.textContent = `Judged in ${((performance.now() - begin) / 1000).toFixed(2)} s.`;
   } catch (error) {
     words.textContent = `Not judged: ${error.message}`;
@@ -134,4 +190,4 @@ async function asked(event) {
 }
 
 forms.forEach((form) => form.addEventListener("submit", asked));
-stop.addEventListener("click", () => judge.stop("stopped"));
+stop.addEventListener("click", () => [judge, runner].forEach((each) => each.stop("stopped")));

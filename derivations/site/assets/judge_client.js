@@ -4,8 +4,9 @@
 class Judge {
   static MOST_SECONDS = 120; // for one answer: a formula has its own budget, and a page many formulas
 
-  constructor(told) {
+  constructor(told, kind = "") {
     this.told = told; // called with (words, share of the way) while the worker starts
+    this.kind = kind; // what the address of the worker ends in
     this.waiting = new Map();
     this.count = 0;
   }
@@ -27,7 +28,7 @@ class Judge {
           "site, and open http://localhost:8000/",
       );
     }
-    const worker = new Worker(`${document.body.dataset.root}assets/judge_worker.js`);
+    const worker = new Worker(`${document.body.dataset.root}assets/judge_worker.js${this.kind}`);
     worker.addEventListener("message", ({ data }) => this.heard(data));
     worker.addEventListener("error", () => this.stop("Python could not be started"));
     return worker;

@@ -1,11 +1,17 @@
-// The package in a worker: Python by Pyodide, which answers what the pages ask (derivations/site/asked.py).
+// The package in a worker: Python by Pyodide, which answers what the pages ask (derivations/site/asked.py), or, under
+// the address judge_worker.js?functions, what they ask about a function (derivations/site/functions.py), which is run.
 //
 // in      {id, ask: "document", given: ["text", "markdown"]}
 // out     {progress, loaded} while it starts, and {id, answer} or {id, refused} for what was asked
 "use strict";
 
-const PACKAGE = "pyodide/package.zip";
-const STEPS = ["Loading Python", "Loading the package", "Importing it", "Judging a first formula"];
+const DOCUMENTS = { archives: [["package.zip", "zip"]], module: "derivations.site.asked" };
+const FUNCTIONS = {
+  archives: [["package.zip", "zip"], ["numpy.whl", "wheel"], ["functions.zip", "zip"]],
+  module: "derivations.site.functions",
+};
+const { archives, module } = location.search === "?functions" ? FUNCTIONS : DOCUMENTS;
+const STEPS = ["Loading Python", "Loading the package", "Importing it", "Judging"];
 
 function tell(step, loaded = 0) {
   postMessage({ progress: STEPS[step], loaded: (step + loaded) / STEPS.length });
@@ -30,17 +36,24 @@ async function fetched(name, told) {
 async function started() {
   tell(0);
   importScripts("pyodide/pyodide.js");
-  const archive = fetched(PACKAGE, (part) => tell(1, part)); // beside Python itself
+  const parts = archives.map(() => 0);
+  const loading = archives.map(([name], place) =>
+    fetched(`pyodide/${name}`, (part) => {
+      parts[place] = part;
+      tell(1, Math.min(...parts));
+    }),
+  ); // beside Python itself
   const python = await loadPyodide({
     indexURL: new URL("pyodide/", location.href).href,
     env: { PYTHONHASHSEED: "0", HOME: "/" },
   });
-  python.unpackArchive(await archive, "zip", { extractDir: "/package" });
+  for (const [place, [, format]] of archives.entries()) {
+    python.unpackArchive(await loading[place], format, { extractDir: "/package" });
+  }
   tell(2);
   python.runPython("import sys; sys.dont_write_bytecode = True; sys.path.insert(0, '/package')");
-  const asked = python.pyimport("derivations.site.asked");
+  const asked = python.pyimport(module);
   tell(3);
-  asked.document("$a = a$", "markdown"); // what is computed once is computed now
   return asked;
 }
 

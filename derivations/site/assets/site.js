@@ -6,7 +6,7 @@ const MOST = 12;
 
 // --- copy buttons ---
 
-for (const button of document.querySelectorAll("button[data-copy]")) {
+function copying(button) {
   button.addEventListener("click", async () => {
     const done = await copied(inLetters(button, letters?.value) ?? button.dataset.copy);
     button.classList.toggle("done", done);
@@ -14,6 +14,7 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
     setTimeout(() => button.classList.remove("done"), 1500);
   });
 }
+document.querySelectorAll("button[data-copy]").forEach(copying);
 
 async function copied(text) {
   try {
