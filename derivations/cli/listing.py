@@ -8,7 +8,7 @@ searches for a formula does not wait for its proof.
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from difflib import get_close_matches
 from typing import Any
@@ -113,12 +113,15 @@ def _of_topic(rows: Sequence[Row], topic: str) -> list[Row]:
 # --- the rows -------------------------------------------------------------------------------------------------------
 
 
-def judged_rows(prove: bool) -> tuple[Stored, str]:
-    """Return the rows of this source with evidence, and the sentence that says where the evidence comes from."""
+def judged_rows(prove: bool, verdicts: Callable[[], Iterable[Any]] | None = None) -> tuple[Stored, str]:
+    """Return the rows of this source with evidence, and the sentence that says where the evidence comes from.
+
+    `verdicts` proves every result, for a command that does more with each.
+    """
     digest, source = _source()
     stored = None if prove else stored_evidence.read(digest)
     if stored is None or not stored.is_judged:
-        return keep(digest, _verdicts()), f"{source}proved now, and stored for the next list."
+        return keep(digest, (verdicts or _verdicts)()), f"{source}proved now, and stored for the next list."
     return stored, f"{source}{_FROM_CACHE.format(stored.proved)}"
 
 

@@ -1,15 +1,24 @@
 """The command that builds the static site."""
 
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 import derivations
 from derivations.cli import completion
-from derivations.cli.listing import judged_rows
-from derivations.cli.shared import clean_errors, folder_called
+from derivations.cli.listing import PROCESSES, judged_rows
+from derivations.cli.shared import clean_errors, folder_called, progress_of
 from derivations.processes import announce, workers
+
+if TYPE_CHECKING:
+    from derivations.catalogue import Verdict
+    from derivations.site.results import ResultView
 
 __all__ = ["site_command"]
 
@@ -63,22 +72,22 @@ def site_command(folder: str, docs: str | None, tests: str | None, katex: str, p
     setter, out = katex_in(folder_called(katex)), folder_called(folder)  # refused before everything is proved
     check_writable(out)
     python = None if pyodide is None else pyodide_in(setter.node, folder_called(pyodide))
-    announce("derivations.catalogue")
-    # Pyodide writes its archive in one process, and another counts the models, while this one proves and prints
+    announce("derivations.site.build")
+    # Pyodide writes its archive in one process, and another counts the models, while others prove and print
     with ThreadPoolExecutor(1) as thread, workers(1) as process:
         shipped = thread.submit(python.files if python else dict)
         counts = process.submit(_counts)
-        stored, source_of_evidence = judged_rows(prove=False)
+        results, source_of_evidence = _results()
         from derivations.architectures.models import model_names
         from derivations.catalogue import layers
         from derivations.language.results.derivation import RESULTS
         from derivations.site.attempts import read_attempts
-        from derivations.site.build import Contents, built, read_results
+        from derivations.site.build import Contents, built
         from numeric.codegen.compile import source  # the code beside the equations
 
         pages, tried = _beside("docs", docs, "index.md"), _beside("tests", tests, "conftest.py")
-        results = read_results({row.id: row.evidence for row in stored.rows})
         attempts = {} if tried is None else read_attempts(tried, RESULTS)
+        has_numpy = python is not None and python.numpy is not None
         contents = Contents(
             results,
             layers(),
@@ -87,12 +96,32 @@ def site_command(folder: str, docs: str | None, tests: str | None, katex: str, p
             pages,
             source,
             python is not None,
-            python is not None and python.numpy is not None,
+            has_numpy,
             attempts,
         )
         files = write_files(out, {**setter.files(), **built(contents, setter), **shipped.result()})
     click.echo(f"{len(files)} files in {folder}; open {out / 'index.html'}", err=True)
     click.echo(source_of_evidence, err=True)
+
+
+def _results() -> tuple[list[ResultView], str]:
+    """Return what the pages of results show, and the sentence that says where the evidence comes from."""
+    from derivations.catalogue import names
+    from derivations.site.build import read_results
+
+    views: list[ResultView] = []
+
+    def read(levels: Mapping[str, str]) -> Iterator[Verdict]:
+        with progress_of(len(names()), "printing") as advance:
+            for verdict, view in read_results(levels, PROCESSES):
+                views.append(view)
+                advance()
+                yield verdict
+
+    stored, source = judged_rows(prove=False, verdicts=lambda: read({}))
+    if not views:
+        deque(read({row.id: row.evidence for row in stored.rows}), maxlen=0)
+    return views, source
 
 
 def _counts() -> str:

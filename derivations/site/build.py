@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
-from derivations.catalogue import results
+from derivations.catalogue import Verdict, get, known, names, verdict
 from derivations.language.layers.layer import Layer
 from derivations.language.printing.page import layer_title
+from derivations.language.results.derivation import RESULTS
+from derivations.processes import in_order, rarely_collecting
 from derivations.site.attempts import Attempt
 from derivations.site.calculator import calculator_page
 from derivations.site.formulas import Formulas, Setter
@@ -48,9 +51,21 @@ class Contents:
     attempts: Mapping[str, Sequence[Attempt]] = field(default_factory=dict)  # to break a result, by its name
 
 
-def read_results(levels: Mapping[str, str]) -> list[ResultView]:
-    """Return the results of the catalogue as their pages show them; `levels` are the levels of their evidence."""
-    return [read_result(found, levels[name]) for name, found in results().items()]
+def read_results(levels: Mapping[str, str], jobs: int = 1) -> Iterator[tuple[Verdict, ResultView]]:
+    """Yield the results of the catalogue as their pages show them, each with its verdict.
+
+    `levels` are the levels of known evidence; a result that is not in them is proved. The process that proves a result
+    prints it as well: most of the work of either is to build its expressions.
+    """
+    yield from in_order(_read, [(name, levels.get(name, "")) for name in names()], jobs)
+
+
+@rarely_collecting()
+def _read(asked: tuple[str, str]) -> tuple[Verdict, ResultView]:
+    name, level = asked
+    found = RESULTS[known(name)]()
+    decided = Verdict(name, found.title, level) if level else verdict(name, partial(get, name), cross_checked=False)
+    return decided, read_result(found, decided.level)
 
 
 def built(contents: Contents, setter: Setter) -> dict[str, str | bytes]:

@@ -231,7 +231,8 @@ async function followed(browser, home) {
     answers.push(await page.evaluate(both, given));
   }
   const pasted = async (text) => {
-    await page.evaluate((each) => (document.forms.function.elements.text.value = each), text);
+    await page.fill("#function [name=text]", text);
+    await page.selectOption("#function select", "softmax");
     await page.click("#function .ask");
   };
   await pasted('def f(x):\n    raise ValueError("<img src=x onerror=alert(1)>")\n');
@@ -242,6 +243,8 @@ async function followed(browser, home) {
   await page.waitForTimeout(500);
   await page.click("#stop");
   await page.waitForFunction(() => document.getElementById("status").textContent === "Not judged: stopped");
+  await page.fill("#search", "softmax jacobian"); // the script of every page goes on beside that of the judge
+  await page.waitForSelector("#found li");
   await page.context().close();
   for (const viewport of [PHONE, DESK]) await shownAnswer(browser, home, viewport, answers[0]);
   return { cold, facts, copied, answers, raised };
@@ -251,7 +254,7 @@ async function followed(browser, home) {
 async function shownAnswer(browser, home, viewport, answers) {
   const page = await tab(browser, { viewport, bypassCSP: true }, home);
   await page.goto(`${home}/judge.html`);
-  await page.evaluate(([found, slope]) => show([...lifted(found), ...backward(slope)]), answers);
+  await page.evaluate(([found, slope]) => add([...lifted(found), ...backward(slope)]), answers);
   await looked(page, `judge.html with an answer at ${viewport.width}`);
   await page.evaluate(AXE);
   const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));

@@ -142,21 +142,21 @@ function backward(found) {
 // --- asking: each form shows what it learns, part by part ---
 
 const ASKED = {
-  async document({ text, form }, show) {
+  async document({ text, form }, add) {
     if (text.length > LARGEST) throw new Error(`more than ${LARGEST} characters: take the document apart`);
     const plain = text.replace(/\r\n?/g, "\n");
-    show(report(plain, await judge.ask("document", plain, form)));
+    add(report(plain, await judge.ask("document", plain, form)));
   },
-  async equation({ left, right, shapes }, show) {
-    show(decision(await judge.ask("equation", left, right, shapes)));
+  async equation({ left, right, shapes }, add) {
+    add(decision(await judge.ask("equation", left, right, shapes)));
   },
-  async function({ text, shapes, layer }, show) {
+  async function({ text, shapes, layer }, add) {
     const given = [text.replace(/\r\n?/g, "\n"), shapes, layer];
     const found = await runner.ask("function", ...given);
-    show(lifted(found));
+    add(lifted(found));
     if (!found.equations.length) return;
     words.textContent = "Differentiating …";
-    show(backward(await runner.ask("gradient", ...given)));
+    add(backward(await runner.ask("gradient", ...given)));
   },
 };
 
@@ -167,7 +167,7 @@ function busy(is) {
   if (is) bar.removeAttribute("value");
 }
 
-function show(parts) {
+function add(parts) {
   shown.append(...parts);
   reachable();
 }
@@ -181,7 +181,7 @@ async function asked(event) {
   document.getElementById("answer").scrollIntoView({ block: "nearest" });
   const begin = performance.now();
   try {
-    await ASKED[event.target.id](given, show);
+    await ASKED[event.target.id](given, add);
     words.textContent = `Judged in ${((performance.now() - begin) / 1000).toFixed(2)} s.`;
   } catch (error) {
     words.textContent = `Not judged: ${error.message}`;
