@@ -99,7 +99,8 @@ class _Printed:
 def _printed(found: Derivation, name: str) -> _Printed:
     printer = printer_for(found, LatexPrinter, name)
     statements = tuple(row for claim in found.claims for row in rows_of(claim, printer, False))
-    return _Printed(page(found, LatexPrinter, name, steps=True), printer.ranges(dict(found.ranges)), statements)
+    whole = page(found, LatexPrinter, name, steps=True, printer=printer)
+    return _Printed(whole, printer.ranges(dict(found.ranges)), statements)
 
 
 def read_result(found: Derivation, level: str) -> ResultView:

@@ -41,9 +41,12 @@ ONE_DEVICE, PLAIN = Mesh(), engine_named("plain")
 BYTES_OF_A_LOGIT = 4  # engines make the logits of the next token in float32
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _live_entries(architecture: Architecture) -> tuple[Expr, ...]:
-    """Return the entries that are live at each moment of a step; plans for one model differ in their meshes alone."""
+    """Return the entries that are live at each moment of a step; plans for one model differ in their meshes alone.
+
+    The name is that of no model: models of one architecture share them.
+    """
     return tuple(live_entries(build(architecture)))
 
 
@@ -163,7 +166,7 @@ class Serving:
     @cached_property
     def live(self) -> Expr:
         """The live entries of a step, of all its tokens."""
-        architecture = self.together.architecture
+        architecture = replace(self.together.architecture, name="served")
         if self.generates:
             architecture = replace(architecture, head=Head("none"))
         lengths = [symbol for symbol in (n, m) if symbol in self.values]

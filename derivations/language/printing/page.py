@@ -102,9 +102,19 @@ class TableRow:
 Printers = Callable[..., LatexPrinter]  # a class of printers, or one with its language given
 
 
-def page(derivation: Derivation, printers: Printers, using: str | Notation, *, steps: bool = False) -> Page:
-    """Return the page of a result; with `steps`, every step of its claims with the name of its rule."""
-    printer = printer_for(derivation, printers, using)
+def page(
+    derivation: Derivation,
+    printers: Printers,
+    using: str | Notation,
+    *,
+    steps: bool = False,
+    printer: LatexPrinter | None = None,
+) -> Page:
+    """Return the page of a result; with `steps`, every step of its claims with the name of its rule.
+
+    `printer` is that of the result, if it has printed parts of it: it remembers them.
+    """
+    printer = printer or printer_for(derivation, printers, using)
     rows = tuple(row for claim in derivation.claims for row in rows_of(claim, printer, steps))
     assuming = tuple(assumptions_of(derivation.assumptions, printer))
     ranges = printer.ranges(dict(derivation.ranges))
