@@ -24,6 +24,7 @@ from derivations.attention.latent import SCALE, d_r, latent_attention, r_KV, r_Q
 from derivations.feed_forward.feed_forward import feed_forward
 from derivations.feed_forward.gated import gated_feed_forward
 from derivations.feed_forward.mixture_of_experts import E, K, d_expert, d_shared, mixture_of_experts
+from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.expression import Array, RowBroadcast, Variable, array, mask_array
 from derivations.language.arrays.functions import Hadamard
 from derivations.language.layers.layer import Equations, Layer, part
@@ -202,6 +203,12 @@ def _experts(network: Experts) -> Layer:
         biases=network.biases,
         linear_activation=network.linear_activation,
         gated=network.gated,
+        corrected=network.corrected,
     )
+    if network.corrected:  # what is given there is stored in checkpoints: a weight of the model
+        rows, given = layer.inputs
+        stored = array("b_correction", *given.shape)
+        equations = [replace_free(equation, {given: stored}) for equation in layer.equations]
+        layer = Layer(layer.name, (rows,), (*layer.parameters, stored), equations, layer.output)
     sizes = {E: network.experts, K: network.chosen, d_expert: network.d_expert}
     return layer.xreplace(sizes if network.d_shared is None else {**sizes, d_shared: network.d_shared})

@@ -40,6 +40,7 @@ COMPONENTS: Mapping[str, str] = {
     "b_head": "lm_head_biases",
     "W_router": "layers.router_weights",
     "b_router": "layers.router_biases",
+    "b_correction": "layers.router_biases",
     "sinks": "layers.attention_sinks",
     "W_shared_gate": "layers.ffn_shared_expert_gate",
     "stem": "patch_or_conv_stem",

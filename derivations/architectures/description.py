@@ -184,6 +184,8 @@ class Experts:
     biases: bool = False  # of the router and of every matrix of an expert
     linear_activation: Named | None = None  # of the linear half of an expert, where it has one
     gated: bool = True  # three matrices for each expert, else two
+    corrected: bool = False  # experts are chosen by their scores plus stored numbers
+    grouped: bool = False  # and among those of the best groups, which the equations lack
 
 
 # --- blocks, stacks, models -----------------------------------------------------------------------------------------

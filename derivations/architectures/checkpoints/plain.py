@@ -3,14 +3,34 @@
 What one family alone has differently stands in its entry, in `hugging_face.readers.plain_decoders`.
 """
 
+from derivations.architectures.checkpoints.deepseek import DEEPSEEK_V3
 from derivations.architectures.checkpoints.family import Stored, also, fused, linear, network, norm
-from derivations.architectures.checkpoints.llama import GEMMA, LLAMA, PHI_3
+from derivations.architectures.checkpoints.llama import GEMMA, LLAMA, MIXTRAL, PHI_3
 
-__all__ = ["AFTER", "AT", "BLOCK", "FUSED_HALVES", "GRANITE_EXPERTS", "LAYERS", "PHI", "UNGATED", "VAULTGEMMA"]
+__all__ = [
+    "AFTER",
+    "AT",
+    "BLOCK",
+    "FUSED_HALVES",
+    "GLM_EXPERTS",
+    "GRANITE_EXPERTS",
+    "LAYERS",
+    "MINIMAX_EXPERTS",
+    "PHI",
+    "UNGATED",
+    "VAULTGEMMA",
+]
 
 BLOCK, AT, LAYERS = "decoder.self_attention", "layers.{n}.self_attn", "layers.{n}"
 HALVES, SPARSE = ("W_gate", "W_up"), f"{LAYERS}.block_sparse_moe"
 
+CORRECTED = {"decoder.experts.b_correction": Stored(f"{LAYERS}.mlp.gate.e_score_correction_bias")}
+GLM_EXPERTS = also(
+    LLAMA,
+    {each: stored for each, stored in DEEPSEEK_V3.weights.items() if each.startswith("decoder.experts.")},
+    CORRECTED,
+)
+MINIMAX_EXPERTS = also(MIXTRAL, {"decoder.experts.b_correction": Stored(f"{SPARSE}.e_score_correction_bias")})
 UNGATED = also(LLAMA, network("decoder", f"{LAYERS}.mlp.up_proj", f"{LAYERS}.mlp.down_proj"))
 AFTER = also(
     LLAMA,

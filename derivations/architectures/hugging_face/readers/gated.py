@@ -144,16 +144,17 @@ def experts_of(f: Fields, width: str, number: tuple[str, ...], *, normalised: bo
     return Experts(experts, chosen, f.size(size("d_expert"), width), function, normalised=normalised)
 
 
-def check_groups(f: Fields, groups: int | None, kept: int | None) -> None:
-    """Check the groups of experts, of which those chosen are in the best ones; `groups` and `kept` are defaults."""
+def check_groups(f: Fields, groups: int | None, kept: int | None) -> bool:
+    """Return whether chosen experts are in the best groups, which are checked; `groups` and `kept` are defaults."""
     groups, kept = f.whole("n_group", groups, none=True), f.whole("topk_group", kept, none=True)
     if groups is None or kept is None or groups == 1:
-        return
+        return False
     number, chosen = (f.values[symbol] for symbol in (size("experts"), size("chosen")))
     of_each = f.quotient("n_routed_experts", number, "n_group", groups)
     if kept > groups or kept * of_each < chosen:
         raise f.error("topk_group", f"is {kept} of {groups} groups of {of_each} experts, of which too few remain")
     f.assumptions.append(f"experts are chosen from {kept} of {groups} groups; counts do not depend on it")
+    return True
 
 
 @family("qwen3_moe", decoder_heads("Qwen3Moe"), QWEN_3_EXPERTS)

@@ -97,24 +97,27 @@ class Sparse:
     """A mixture of experts in every layer: the fields of its sizes, and whether its weights add up to 1.
 
     `shared` is the field of the width of a shared expert, `shared_number` that of the number of shared experts as wide
-    as the others, 1 unless told; 0 for none. `dense` is the field, with its default, of the number of first layers
-    without experts. If they are `listed`, the fields `decoder_sparse_step` and `mlp_only_layers` tell the layers with
-    experts. With `groups` experts are chosen among those of some groups. If `corrected`, released files add
-    numbers to the scores by which they are chosen: that changes no count, and the equations lack it.
+    as the others, with its default; 0 for none. `dense` is the field, with its default, of the number of first layers
+    without experts; `last` that of the number of the last layer with experts, which must be the last one. If they are
+    `listed`, the fields `decoder_sparse_step` and `mlp_only_layers` tell the layers with experts. With `groups` experts
+    are chosen among those of some groups. If `corrected`, stored numbers are added to the scores by which they are
+    chosen. The equations are the model, number by number, unless `exact` is false.
     """
 
     number: tuple[str, ...] = ("num_local_experts",)
     width: str = "intermediate_size"
     normalised: Choice = True
     shared: str = ""
-    shared_number: str = ""
+    shared_number: tuple[str, int] | None = None
     dense: tuple[str, int] | None = None
+    last: str = ""
     scoring: Literal["softmax", "sigmoid"] = "softmax"
     scale: Scale | None = None
     groups: bool = False
     optional: bool = False  # without experts, the shared one is the network
     shared_default: int = 0
     corrected: bool = False
+    exact: bool = True
     listed: bool = False
     shared_gate: bool = False
 
@@ -128,7 +131,8 @@ class Decoder:
     `own_width` the width of a head always is the quotient of the width of the model and the heads. `share` is the
     default share of rotated columns. `unrotated` is the field that lists layers without positions, 0 for each. `only`
     are the values of fields that are understood, `without_effect` the fields that may have any value. Of `three_axes`
-    of positions, which are equal in texts, one is read. `finish` changes the layers that were read.
+    of positions, which are equal in texts, one is read. `finish` changes the layers that were read. `renamed` are the
+    names of fields, and the usual ones.
     """
 
     norm: Norm = field(default_factory=lambda: Norm("rms"))
@@ -170,6 +174,7 @@ class Decoder:
     without_effect: Sequence[str] = ()
     three_axes: bool = False
     finish: Callable[[Fields, Block], Block] | None = None
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse windows beside another rule by which layers differ: `_layers` would leave them out."""
@@ -185,10 +190,13 @@ def reader_of(family: Decoder) -> Reader:
 
 def runs(family: Decoder) -> bool:
     """Return whether checkpoints run: the equations are the model, with every number that is stored."""
-    return family.sparse is None or not family.sparse.corrected
+    return family.sparse is None or family.sparse.exact
 
 
 def _read(family: Decoder, f: Fields, kind: str) -> Parts:
+    for name, usual in family.renamed.items():
+        if name in f.config:
+            f.config[usual] = f.take(name)
     for name, values in family.only.items():
         f.only(name, *values)
     for name in ("max_position_embeddings", *family.without_effect):
@@ -278,12 +286,12 @@ def _network(family: Decoder, f: Fields) -> FeedForward | Experts:
     if sparse.width != "intermediate_size" and sparse.dense is None and not sparse.listed:
         f.whole("intermediate_size", None, none=True)  # of dense layers, which this model lacks
     experts = experts_of(f, sparse.width, sparse.number, normalised=_chosen(f, sparse.normalised))
-    if sparse.groups:
-        check_groups(f, None, None)
-    experts = replace(experts, scoring=sparse.scoring, scale=_scale(f, sparse.scale))
+    grouped = sparse.groups and check_groups(f, None, None)
+    experts = replace(experts, scoring=sparse.scoring, scale=_scale(f, sparse.scale), grouped=grouped)
+    experts = replace(experts, corrected=sparse.corrected)
     shared = f.whole(sparse.shared, sparse.shared_default, least=0) if sparse.shared else None
     if sparse.shared_number:
-        shared = (f.whole(sparse.shared_number, 1, least=0) or 0) * f.values[size("d_expert")]
+        shared = (f.whole(*sparse.shared_number, least=0) or 0) * f.values[size("d_expert")]
     if not shared:
         return experts
     return replace(experts, d_shared=f.let(size("d_shared"), shared), shared_gate=sparse.shared_gate)
@@ -295,6 +303,8 @@ def _some_dense(f: Fields, block: Block, sparse: Sparse) -> tuple[Run, ...]:
     assert isinstance(block.feed_forward, Experts)
     count = f.whole("num_hidden_layers") or 1
     first = min(f.whole(*sparse.dense, least=0) or 0, count)
+    if sparse.last:
+        f.only(sparse.last, -1, count - 1)
     network = FeedForward(block.feed_forward.activation, True, False, f.size(d_ff, "intermediate_size"))
     pairs = [(replace(block, feed_forward=network), "N_dense", first), (block, "N_experts", count - first)]
     return tuple(Run((each,), f.let(size(name), number)) for each, name, number in pairs if number)

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from derivations.architectures.checkpoints.deepseek import DEEPSEEK_V3
 from derivations.architectures.checkpoints.family import Family as Names
-from derivations.architectures.checkpoints.family import also, fused, network, norm
-from derivations.architectures.checkpoints.llama import LLAMA, MIXTRAL, QWEN_3_EXPERTS, llama_around
+from derivations.architectures.checkpoints.family import Stored, also, fused, network, norm
+from derivations.architectures.checkpoints.llama import LLAMA, QWEN_3_EXPERTS, llama_around
 from derivations.architectures.checkpoints.plain import (
     AFTER,
     AT,
@@ -20,9 +19,11 @@ from derivations.architectures.checkpoints.plain import (
     FUSED_HALVES,
     GRANITE_EXPERTS,
     LAYERS,
+    MINIMAX_EXPERTS,
     PHI,
     UNGATED,
 )
+from derivations.architectures.checkpoints.plain import GLM_EXPERTS as GLM_NAMES
 from derivations.architectures.description import Norm
 from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.readers.plain import Decoder, Scale, Sparse, Windows, reader_of, runs
@@ -64,6 +65,16 @@ COHERE = Decoder(
     head_scale=Scale("logit_scale", "0.0625"),
     only={"use_qk_norm": (False,)},
 )
+ERNIE = Decoder(
+    eps=FIVE,
+    groups=2,
+    head_width=128,
+    biases=(("use_bias", False),) * 2,
+    network_biases=("use_bias", False),
+    base="500000",
+    halves=False,
+    tied=True,
+)
 GLM = Decoder(
     eps=("rms_norm_eps", "0.00000015625"), groups=2, head_width=128, biases=OUTPUT_WITHOUT, halves=False, share="0.5"
 )
@@ -75,7 +86,7 @@ GLM_EXPERTS = Sparse(
     ("n_routed_experts", "num_local_experts"),
     "moe_intermediate_size",
     ("norm_topk_prob", True),
-    shared_number="n_shared_experts",
+    shared_number=("n_shared_experts", 1),
     dense=("first_k_dense_replace", 1),
     scoring="sigmoid",
     scale=Scale("routed_scaling_factor"),
@@ -114,17 +125,33 @@ DECODERS: dict[str, tuple[str, Decoder, Names]] = {
     ),
     "ernie4_5": (  # Baidu (2025), ERNIE 4.5
         "Ernie4_5",
-        Decoder(
-            eps=FIVE,
-            groups=2,
-            head_width=128,
-            biases=(("use_bias", False),) * 2,
-            network_biases=("use_bias", False),
-            base="500000",
-            halves=False,
-            tied=True,
-        ),
+        ERNIE,
         LLAMA,
+    ),
+    "ernie4_5_moe": (
+        "Ernie4_5_Moe",
+        replace(
+            ERNIE,
+            head_width=None,
+            groups=4,
+            biases=NONE,
+            network_biases=False,
+            sparse=Sparse(
+                ("num_experts",),
+                "moe_intermediate_size",
+                shared_number=("moe_num_shared_experts", 2),
+                dense=("moe_layer_start_index", 1),
+                last="moe_layer_end_index",
+                corrected=True,
+            ),
+            only={"moe_layer_interval": (1,), "use_bias": (False,)},
+            without_effect=("moe_norm_min",),  # smaller than what it bounds
+            renamed={"moe_k": "num_experts_per_tok", "moe_num_experts": "num_experts"},
+        ),
+        also(
+            GLM_NAMES,
+            {"decoder.experts.b_correction": Stored(f"{LAYERS}.mlp.moe_statics.e_score_correction_bias", axes="flat")},
+        ),
     ),
     "exaone4": (  # LG AI Research (2025), EXAONE 4.0
         "Exaone4",
@@ -316,7 +343,7 @@ DECODERS: dict[str, tuple[str, Decoder, Names]] = {
             sparse=GLM_EXPERTS,
             without_effect=PREDICTION,
         ),
-        DEEPSEEK_V3,
+        GLM_NAMES,
     ),
     "hyperclovax": (  # NAVER Cloud (2025), HyperCLOVA X SEED
         "HyperCLOVAX",
@@ -361,7 +388,7 @@ DECODERS: dict[str, tuple[str, Decoder, Names]] = {
             share="1",
             sparse=Sparse(scoring="sigmoid", corrected=True),
         ),
-        MIXTRAL,
+        MINIMAX_EXPERTS,
     ),
     "solar_open": (  # Upstage (2026)
         "SolarOpen",
@@ -374,7 +401,7 @@ DECODERS: dict[str, tuple[str, Decoder, Names]] = {
             share="1",
             sparse=replace(GLM_EXPERTS, dense=None),
         ),
-        DEEPSEEK_V3,
+        GLM_NAMES,
     ),
 }
 

@@ -227,7 +227,7 @@ RECURRENT_DECODERS: dict[str, tuple[str, Decoder, Names]] = {
                 dense=("num_dense_layers", 2),
                 scoring="sigmoid",
                 scale=Scale("routed_scaling_factor"),
-                corrected=True,
+                exact=False,
             ),
             without_effect=("use_expert_bias",),
         ),

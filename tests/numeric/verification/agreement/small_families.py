@@ -28,6 +28,8 @@ BIASED: Changes = {"attention_bias": True, "mlp_bias": True}
 TIED: Changes = {"tie_word_embeddings": True}
 EXPERTS: Changes = {"num_experts_per_tok": 2}
 FEW: Changes = {**EXPERTS, "num_local_experts": 5, "moe_intermediate_size": 7}
+ERNIE: Changes = {"moe_k": 2, "moe_num_experts": 5, "moe_intermediate_size": 7}
+MANY: Changes = {**EXPERTS, "n_routed_experts": 5, "moe_intermediate_size": 7}
 SCALES: Changes = {
     "embedding_multiplier": 3.0,
     "logits_scaling": 1.7,
@@ -43,8 +45,10 @@ DECODERS: dict[str, tuple[Changes, ...]] = {
     "Cohere2": (QUOTIENT | {"sliding_window": 2}, QUOTIENT | OF_BOTH_KINDS),
     "Cwm": ({"sliding_window": 3}, {"mlp_bias": True} | OF_BOTH_KINDS),
     "Ernie4_5": ({}, {"use_bias": True, "tie_word_embeddings": False}),
+    "Ernie4_5_Moe": (ERNIE, ERNIE | {"moe_layer_start_index": 0, "moe_num_shared_experts": 0, "head_dim": 6}),
     "Exaone4": ({"sliding_window": 2}, OF_BOTH_KINDS, FULL),
     "FlexOlmo": (EXPERTS, EXPERTS | {"norm_topk_prob": True, "num_experts": 5}),
+    "Glm4Moe": (HALF | MANY, HALF | MANY | {"use_qk_norm": True, "n_shared_experts": 2, "attention_bias": True}),
     "Glm": (HALF, HALF | {"attention_bias": False}),
     "Glm4": (HALF, {"rope_parameters": {"rope_type": "default", "rope_theta": 100.0, "partial_rotary_factor": 1.0}}),
     "Granite": (SCALES, BIASED | TIED),
@@ -55,6 +59,8 @@ DECODERS: dict[str, tuple[Changes, ...]] = {
     "HyperCLOVAX": (SCALES, BIASED | {"use_post_norm": False}),
     "Jais2": ({}, {"attention_bias": False, "mlp_bias": False}),
     "Mellum": (FEW, FEW | OF_BOTH_KINDS | {"norm_topk_prob": False, "attention_bias": True}),
+    "MiniMaxM2": (EXPERTS | {"num_local_experts": 5},),
+    "SolarOpen": (MANY, MANY | {"norm_topk_prob": False, "n_shared_experts": 3}),
     "Ministral": ({"sliding_window": 2}, OF_BOTH_KINDS),
     "Nemotron": (HALF, HALF | BIASED),
     "Olmo": ({}, {"clip_qkv": 0.5, "attention_bias": True}),
@@ -270,7 +276,6 @@ COUNTED: list[tuple[str, Changes]] = [
     ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "head_dim": 12}),
     ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "head_dim": 12, "use_qk_norm": True, "n_shared_experts": 2}),
     ("SolarOpenForCausalLM", {**SIZES, **TOKENS, **ROUTED}),
-    ("MiniMaxM2ForCausalLM", {**SIZES, **TOKENS, "num_local_experts": 5, "num_experts_per_tok": 2}),
 ]
 
 

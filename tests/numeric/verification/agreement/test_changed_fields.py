@@ -18,7 +18,12 @@ from derivations.architectures.composition import build
 from derivations.architectures.hugging_face import FAMILIES, model_of
 from derivations.architectures.hugging_face.readers.joined import JOINED, TEXT_ALONE
 from derivations.architectures.reading import ConfigError, read_json
-from tests.numeric.verification.agreement.test_parameter_counts import ODD, class_and_config, library_model
+from tests.numeric.verification.agreement.test_parameter_counts import (
+    ODD,
+    class_and_config,
+    library_model,
+    stored_corrections,
+)
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -90,7 +95,7 @@ def parameters_there(name: str, config: dict[str, Any]) -> int | None:
             theirs = model_class(given)
     except Exception:  # whatever the library raises, it has no such model
         return None
-    return sum(parameter.numel() for parameter in theirs.parameters())
+    return sum(parameter.numel() for parameter in theirs.parameters()) + stored_corrections(theirs)
 
 
 def parameters_here(name: str, config: dict[str, Any]) -> int | None:

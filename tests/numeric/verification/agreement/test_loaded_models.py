@@ -33,6 +33,9 @@ def made(name: str, seed: int = 0) -> Any:
     for parameter in model.parameters():
         noise = torch.randn(parameter.shape, generator=generator, dtype=torch.get_default_dtype())
         parameter.data.copy_(0.3 * noise + (1 if parameter.ndim == 1 else 0))
+    for name, stored in model.named_buffers():
+        if name.endswith("e_score_correction_bias"):  # by which experts are chosen
+            stored.data.copy_(0.3 * torch.randn(stored.shape, generator=generator, dtype=stored.dtype))
     if "Experts" in str(model):
         model.set_experts_implementation("eager")  # the other one has no float64
     return model
@@ -415,6 +418,14 @@ def test_frequencies_for_which_a_number_is_missing_are_refused(tmp_path: Path) -
     del config["max_position_embeddings"]
     (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
     with pytest.raises(ValueError, match="max_position_embeddings is missing; rotary positions of the type 'dynamic'"):
+        load(tmp_path)
+
+
+def test_experts_of_the_best_groups_are_refused(tmp_path: Path) -> None:
+    """Scores of experts that are chosen among all would be wrong."""
+    sizes = next(sizes for name, sizes in COUNTED if name == "Glm4MoeForCausalLM")
+    small("Glm4MoeForCausalLM", sizes)().save_pretrained(tmp_path)
+    with pytest.raises(ValueError, match="experts are chosen among those of some groups"):
         load(tmp_path)
 
 

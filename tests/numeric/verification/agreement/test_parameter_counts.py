@@ -59,6 +59,7 @@ COMPONENTS = [
     (r"\.sinks$", "layers.attention_sinks"),
     (r"\.mixer\.[qkvo]_proj", "layers.self_attention_{}"),
     (r"\.mixer\.(up|down)_proj", "layers.ffn_{}"),
+    (r"e_score_correction_bias", "layers.router_{}"),
     (
         r"(mlp|mixer)\.gate\.|mlp\.router\.|feed_forward\.(router|gate)\.|block_sparse_moe\.(gate|router)\.",
         "layers.router_{}",
@@ -99,7 +100,16 @@ def library_components(model: "torch.nn.Module") -> dict[str, int]:
         where, name = ("pictures." if TOWER.search(name) else ""), TOWER.sub("", name)
         component = next((each for pattern, each in COMPONENTS if re.search(pattern, name)), f"unsorted: {name}")
         counts[where + component.format(kind)] += parameter.numel()
+    if corrections := stored_corrections(model):
+        counts["layers.router_biases"] += corrections
     return dict(counts)
+
+
+def stored_corrections(model: "torch.nn.Module") -> int:
+    """Return the numbers by which experts are chosen: weights in our equations, which the library keeps in buffers."""
+    if getattr(model.config, "model_type", "") not in ("glm4_moe", "minimax_m2", "solar_open"):
+        return 0
+    return sum(each.numel() for name, each in model.named_buffers() if name.endswith("e_score_correction_bias"))
 
 
 BERT = {
