@@ -4,13 +4,25 @@ What one family alone has differently stands in its entry, in `hugging_face.read
 """
 
 from derivations.architectures.checkpoints.deepseek import DEEPSEEK_V3
-from derivations.architectures.checkpoints.family import Stored, also, fused, linear, network, norm
+from derivations.architectures.checkpoints.family import (
+    Family,
+    Stored,
+    also,
+    fused,
+    head,
+    in_sections,
+    linear,
+    network,
+    norm,
+    table,
+)
 from derivations.architectures.checkpoints.llama import GEMMA, LLAMA, MIXTRAL, PHI_3
 
 __all__ = [
     "AFTER",
     "AT",
     "BLOCK",
+    "DBRX",
     "FUSED_HALVES",
     "GLM_EXPERTS",
     "GRANITE_EXPERTS",
@@ -60,3 +72,23 @@ PHI = also(
     norm("decoder.final_norm", "final_layernorm"),
 )
 VAULTGEMMA = also(GEMMA, norm("decoder.feed_forward_norm", f"{LAYERS}.pre_feedforward_layernorm", 1))
+ROWS = "blocks.{n}"
+DBRX = Family(
+    {
+        **table("E", "wte.weight"),
+        **in_sections(BLOCK, f"{ROWS}.norm_attn_norm.attn.Wqkv", "Q", "K", "V"),
+        **linear(f"{BLOCK}.W_O", f"{ROWS}.norm_attn_norm.attn.out_proj"),
+        **norm(f"{BLOCK}_norm", f"{ROWS}.norm_attn_norm.norm_1"),
+        **norm("decoder.feed_forward_norm", f"{ROWS}.norm_attn_norm.norm_2"),
+        "decoder.experts.W_router": Stored(f"{ROWS}.ffn.router.layer.weight"),
+        **{
+            f"decoder.experts.{W}": Stored(
+                f"{ROWS}.ffn.experts.mlp.{name}", W == "W_down", stacked=True, axes="experts"
+            )
+            for W, name in (("W_gate", "w1"), ("W_up", "v1"), ("W_down", "w2"))
+        },
+        **norm("decoder.final_norm", "norm_f"),
+        **head(),
+    },
+    prefixes=("transformer.",),
+)

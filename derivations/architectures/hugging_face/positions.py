@@ -90,6 +90,7 @@ def turned_columns(f: Fields, count: int, width: Symbol = d_k) -> Expr | None:
     return None if count == f.values[width] else f.let(size("d_rotary"), count)
 
 
+SCALES = ("short_mscale", "long_mscale")  # of short and of long texts, another name of a factor of both
 _SCALINGS = {
     "default": (),
     "linear": ("factor",),
@@ -117,6 +118,10 @@ def _scaling(
     kind = "longrope" if kind == "su" else kind
     if not isinstance(kind, str) or kind not in _SCALINGS:
         raise f.error("rope_parameters.rope_type", f"is {shown(kind)}; known are {', '.join(_SCALINGS)}")
+    if kind == "longrope" and given.get(SCALES[0]) is not None and given.get(SCALES[0]) == given.get(SCALES[1]):
+        given = {field: value for field, value in given.items() if field not in SCALES} | {
+            "attention_factor": given[SCALES[0]]
+        }
     for field, value in given.items():
         if field in (*_OF_ALL, *_SCALINGS[kind]) or (kind == "yarn" and value in _NEUTRAL.get(field, ())):
             continue

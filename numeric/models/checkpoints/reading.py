@@ -78,9 +78,10 @@ class _Checkpoint:
                 f"{self.folder}: the tensor {self._full(name)} is missing, which holds the weight {weight}"
             )
         tensor = self.tensors[there]
-        if _of_two_axes(tensor.shape, axes) != shape:
+        wanted = (prod(shape[:-1]), shape[-1]) if axes == "experts" else shape
+        if _of_two_axes(tensor.shape, axes) != wanted:
             raise InputError(
-                f"{tensor.file}: the tensor {tensor.name} has shape {tensor.shape}, {shape} is needed by {weight}"
+                f"{tensor.file}: the tensor {tensor.name} has shape {tensor.shape}, {wanted} is needed by {weight}"
             )
         self.used.add(there)
         found = read_tensor(tensor, self.dtype)
@@ -120,7 +121,7 @@ class _Checkpoint:
 
 def _of_two_axes(shape: Shape, axes: str) -> Shape:
     """Return the shape of a tensor whose further axes are taken together: all, those before the last, or later ones."""
-    if not axes or not shape:
+    if axes in ("", "experts") or not shape:
         return shape
     if axes == "flat":
         return (prod(shape),)

@@ -53,9 +53,10 @@ class Defaults:
     groups: tuple[int | None, int | None] = (8, 4)
 
 
+@family("kimi_k2", decoder_heads("DeepseekV3"), DEEPSEEK_V3, runs=False)
 @family("deepseek_v3", decoder_heads("DeepseekV3"), DEEPSEEK_V3, runs=False)
 def deepseek_v3(f: Fields, kind: str) -> Parts:
-    """DeepSeek-V3 (DeepSeek-AI 2024), the main model."""
+    """DeepSeek-V3 (DeepSeek-AI 2024), the main model; Kimi K2 (Kimi Team 2025) has other sizes."""
     for field, understood in _UNDERSTOOD.items():
         f.only(field, understood)
     _prediction_layers(f)

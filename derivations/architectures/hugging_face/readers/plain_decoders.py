@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from derivations.architectures.checkpoints.family import Family as Names
 from derivations.architectures.checkpoints.family import Stored, also, fused, network, norm
-from derivations.architectures.checkpoints.llama import LLAMA, QWEN_3_EXPERTS, llama_around
+from derivations.architectures.checkpoints.llama import LLAMA, MIXTRAL, QWEN_3_EXPERTS, llama_around
 from derivations.architectures.checkpoints.plain import (
     AFTER,
     AT,
@@ -274,6 +274,21 @@ DECODERS: dict[str, tuple[str, Decoder, Names]] = {
             head_bias=True,
         ),
         PHI,
+    ),
+    "phimoe": (  # Abdin et al. (2024), Phi-3.5-MoE: its two experts are weighted by two softmaxes, which is not read
+        "Phimoe",
+        Decoder(
+            norm=LAYER,
+            eps=FIVE,
+            groups=8,
+            base="1000000",
+            windows=Windows(listed=False),
+            sparse=Sparse(exact=False),
+            head_bias=("lm_head_bias", False),
+            only={"num_experts_per_tok": (2,)},
+            without_effect=("input_jitter_noise", "router_jitter_noise"),
+        ),
+        MIXTRAL,
     ),
     "seed_oss": (  # ByteDance (2025)
         "SeedOss",

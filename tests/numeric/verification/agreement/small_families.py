@@ -133,7 +133,22 @@ PAIRS: dict[str, tuple[Changes, ...]] = {
 GPT: Changes = {"n_embd": 12, "n_layer": 2, "n_head": 3, "n_positions": 17, **TOKENS}
 GPT_NEO: Changes = {"hidden_size": 12, "num_heads": 3, "max_position_embeddings": 17, "window_size": 3, **TOKENS}
 MPT: Changes = {"d_model": 16, "n_heads": 4, "n_layers": 2, **TOKENS}
+DBRX: Changes = {"d_model": 24, "n_heads": 6, "n_layers": 2, **TOKENS}
+TURNED: Changes = {"rope_theta": 10000.0}  # without which the library has no such model
+SPARSE_OF_DBRX: Changes = {"ffn_hidden_size": 7, "moe_num_experts": 5, "moe_top_k": 2}
 LONE: list[tuple[str, Changes]] = [
+    (
+        "DbrxForCausalLM",
+        DBRX | {"attn_config": TURNED | {"kv_n_heads": 2, "clip_qkv": 0.7}, "ffn_config": SPARSE_OF_DBRX},
+    ),
+    (
+        "DbrxForCausalLM",
+        DBRX
+        | {
+            "attn_config": TURNED | {"kv_n_heads": 6, "clip_qkv": 8.0},
+            "ffn_config": SPARSE_OF_DBRX | {"moe_normalize_expert_weights": None},
+        },
+    ),
     ("LlamaForCausalLM", {**SIZES, **TOKENS, "model_type": "internlm3"}),
     ("LlamaForCausalLM", {**SIZES, **TOKENS, "model_type": "iquestcoder", "mlp_bias": True}),
     ("BioGptForCausalLM", ENCODER | TOKENS),
@@ -268,6 +283,9 @@ COUNTED: list[tuple[str, Changes]] = [
     ("M2M100ForConditionalGeneration", PAIR),
     ("MiniCPM3ForCausalLM", LATENT | {"scale_emb": 3.0, "scale_depth": 1.7, "dim_model_base": 7}),
     ("XGLMForCausalLM", XGLM),
+    ("PhimoeForCausalLM", {**SIZES, **TOKENS, "num_local_experts": 5}),
+    ("PhimoeForCausalLM", {**SIZES, **TOKENS, "attention_bias": True, "num_local_experts": 3, "lm_head_bias": True}),
+    ("DeepseekV3ForCausalLM", LATENT | ROUTED | {"model_type": "kimi_k2"}),
     ("YoutuForCausalLM", LATENT | {"q_lora_rank": None}),
     ("Qwen2VLTextModel", THREE_AXES),
     ("Qwen2_5_VLTextModel", THREE_AXES),
