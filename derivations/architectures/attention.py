@@ -54,7 +54,16 @@ def attention_layer(a: Attention, *, masked: bool = False, biased: bool = False,
     """
     if a.groups is not None:
         return _grouped(a, masked, cross)
-    if not (_scores_changed(a) or a.output_gate or a.norm or a.positions or a.clip or biased or len(set(a.biases)) > 1):
+    if not (
+        _scores_changed(a)
+        or a.output_gate
+        or a.temperature
+        or a.norm
+        or a.positions
+        or a.clip
+        or biased
+        or len(set(a.biases)) > 1
+    ):
         return _plain(a, masked, cross)
     return _of_separate_heads(a, masked, biased, cross)
 

@@ -40,6 +40,7 @@ __all__ = [
     "Rotary",
     "Run",
     "Stack",
+    "Temperature",
     "Tower",
     "heads_of_groups",
     "key_value_heads",
@@ -76,6 +77,18 @@ class Rotary:
     halves: bool = True
     base: Rational = BASE
     scaling: tuple[tuple[str, object], ...] = ()
+
+
+@dataclass(frozen=True)
+class Temperature:
+    """A factor of the queries that grows with their position: 1 + strength log(1 + floor((p + first) / length)).
+
+    Positions p count from 0. Source: Meta (2025), Llama 4, after Nakanishi (2025).
+    """
+
+    strength: Expr
+    length: Expr
+    first: int = 0
 
 
 @dataclass(frozen=True)
@@ -124,7 +137,7 @@ class Attention:
     `norm_after`, and over all heads together if `norm_over_all`. `clip` c replaces the entries x of queries, keys and
     values by max(-c, min(x, c)). With `sinks` every head has a learned score that takes a share of the weights, like
     the score of a key without a value. With an `output_gate` what a head reads is multiplied by the sigmoid of a map of
-    the rows.
+    the rows. A `temperature` multiplies the queries.
     """
 
     heads: Expr  # of each group, or all of them
@@ -143,6 +156,7 @@ class Attention:
     latent: Latent | None = None
     sinks: bool = False
     output_gate: bool = False
+    temperature: Temperature | None = None
 
 
 @dataclass(frozen=True)

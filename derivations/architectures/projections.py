@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sympy import Expr, Max, Min, Symbol
+from sympy import Expr, Lambda, Max, Min, Symbol, floor, log
 
 from derivations.activations.sigmoid import sigmoid
 from derivations.architectures.description import Attention, Norm, Rotary
-from derivations.language.arrays.arrangements import column_block
+from derivations.language.arrays.arrangements import Tabulated, column_block
 from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.expression import Array, Variable, array
 from derivations.language.arrays.functions import Hadamard, Named, named
@@ -25,11 +25,11 @@ from derivations.normalisation.layer_norm import layer_norm
 from derivations.normalisation.rms_norm import rms_norm
 from derivations.positions.rotary import rotary_embedding
 from derivations.positions.rotary_scaling import SCALINGS, amplitude
-from derivations.symbols import d_model, scalar
+from derivations.symbols import d_model, index, pos, scalar
 
 __all__ = ["Projections", "clipped", "columns_of", "norm_layer", "rotary_layer"]
 
-t = scalar("t")
+t, c = scalar("t"), index("c")
 
 
 def norm_layer(norm: Norm) -> Layer:
@@ -79,7 +79,18 @@ class Projections:
 
     def queries(self, rows: Array) -> list[Array]:
         """Write the queries of one head, normed and rotated: two arrays if only some columns are rotated."""
-        return self._finished("Q", rows, self.a.biases[0])
+        return self.tempered(self._finished("Q", rows, self.a.biases[0]))
+
+    def tempered(self, parts: list[Array]) -> list[Array]:
+        """Write the columns of one head's queries times the factor of their position, if there is one."""
+        grown = self.a.temperature
+        if grown is None:
+            return parts
+        factor = 1 + grown.strength * log(1 + floor((pos + grown.first) / grown.length))
+        return [
+            self._member(f"Q_warm{suffix}", Hadamard(part, Tabulated(Lambda((pos, c), factor), *part.shape)))
+            for part, (suffix, _) in zip(parts, columns_of(self.a), strict=True)
+        ]
 
     def keys(self, rows: Array) -> list[Array]:
         """Write the keys of one head, normed and rotated like the queries."""

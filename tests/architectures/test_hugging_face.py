@@ -83,6 +83,7 @@ RELATIVES = [
     "mbart",
     "megatron-bert",
     "minicpm3",
+    "ministral3",
     "mpnet",
     "mpt",
     "mt5",

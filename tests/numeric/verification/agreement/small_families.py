@@ -30,6 +30,8 @@ EXPERTS: Changes = {"num_experts_per_tok": 2}
 FEW: Changes = {**EXPERTS, "num_local_experts": 5, "moe_intermediate_size": 7}
 ERNIE: Changes = {"moe_k": 2, "moe_num_experts": 5, "moe_intermediate_size": 7}
 MANY: Changes = {**EXPERTS, "n_routed_experts": 5, "moe_intermediate_size": 7}
+GROWING: Changes = {"rope_type": "default", "rope_theta": 100.0, "llama_4_scaling_beta": 0.3}
+GROWING |= {"original_max_position_embeddings": 2}  # that queries grow by in a short text
 SCALES: Changes = {
     "embedding_multiplier": 3.0,
     "logits_scaling": 1.7,
@@ -62,6 +64,7 @@ DECODERS: dict[str, tuple[Changes, ...]] = {
     "MiniMaxM2": (EXPERTS | {"num_local_experts": 5},),
     "SolarOpen": (MANY, MANY | {"norm_topk_prob": False, "n_shared_experts": 3}),
     "Ministral": ({"sliding_window": 2}, OF_BOTH_KINDS),
+    "Ministral3": ({}, {"rope_parameters": GROWING, "sliding_window": 3}),
     "Nemotron": (HALF, HALF | BIASED),
     "Olmo": ({}, {"clip_qkv": 0.5, "attention_bias": True}),
     "Olmo2": ({}, {"attention_bias": True, "num_key_value_heads": 4}),
