@@ -54,16 +54,8 @@ def attention_layer(a: Attention, *, masked: bool = False, biased: bool = False,
     """
     if a.groups is not None:
         return _grouped(a, masked, cross)
-    if not (
-        _scores_changed(a)
-        or a.output_gate
-        or a.temperature
-        or a.norm
-        or a.positions
-        or a.clip
-        or biased
-        or len(set(a.biases)) > 1
-    ):
+    changed = a.output_gate or a.temperature or a.norm or a.positions or a.clip or len(set(a.biases)) > 1
+    if not (_scores_changed(a) or changed or biased):
         return _plain(a, masked, cross)
     return _of_separate_heads(a, masked, biased, cross)
 
@@ -135,6 +127,10 @@ def _group(a: Attention, masked: bool, keys: Expr) -> tuple[Layer, list[Variable
     X, M, V = array("X", n, d_model), mask_array("M", n, keys), array("V", keys, a.d_v)
     write = Projections(a, (head, a.heads))
     wide = [array("Q_group", n, Blocks(a.heads, a.d_k))] if a.norm_over_all else []
+    require(
+        not (wide and a.temperature),
+        lambda: "attention: a temperature of queries that are normed over all heads is not described yet",
+    )
     queries = write.turned("Q", column_block(wide[0], head)) if wide else write.queries(X)
     K = [array(f"K{suffix}", keys, width) for suffix, width in columns_of(a)]
     attend = part("attention", _scored(a, masked, False, keys))

@@ -35,6 +35,7 @@ COMPONENTS: Mapping[str, str] = {
     "T": "cls_token_or_segment_embedding",
     "distillation_token": "cls_token_or_segment_embedding",
     "mask_token": "cls_token_or_segment_embedding",
+    "registers": "cls_token_or_segment_embedding",
     "class_token": "cls_token_or_segment_embedding",
     "W_head": "lm_head_weights",
     "b_head": "lm_head_biases",

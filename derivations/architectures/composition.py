@@ -155,6 +155,8 @@ class _Writer:
             rows = self.let("R")(stem(self.input(array("patches", count, width))))
             if stack.stem.mask_token:
                 self.parameter("mask_token", 1, d_model)
+            if stack.stem.registers != 0:
+                rows = Stacked(self.parameter("registers", stack.stem.registers, d_model), rows)
             for name in reversed(("class_token", "distillation_token")[: stack.stem.tokens]):
                 rows = Stacked(self.parameter(name, 1, d_model), rows)
             return rows, stack.stem.rows

@@ -29,6 +29,7 @@ __all__ = [
     "Embedding",
     "Experts",
     "FeedForward",
+    "Grid",
     "Head",
     "Latent",
     "Model",
@@ -70,13 +71,28 @@ class Rotary:
 
     `columns` is the number of rotated columns, None for all. Pairs are neighbouring columns, or column i and
     i + columns/2 when `halves`; `base` is the base of the frequencies. `scaling` is a rule that changes the
-    frequencies, with the name and numbers of the configuration: it has no parameters and no products.
+    frequencies, with the name and numbers of the configuration: it has no parameters and no products. On a `grid`
+    rows have two positions (Siméoni et al. 2025, DINOv3).
     """
 
     columns: Expr | None = None
     halves: bool = True
     base: Rational = BASE
     scaling: tuple[tuple[str, object], ...] = ()
+    grid: Grid | None = None
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Two axes of positions: rows of patches, row after row, behind `first` rows that have no position.
+
+    The first half of the pairs of columns is turned by the height of a patch, the second by its place in the row: by
+    2 pi t base^(-4i/d), where t is the middle of the patch between the sides of the picture, at -1 and 1.
+    """
+
+    rows: Expr
+    columns: Expr
+    first: Expr
 
 
 @dataclass(frozen=True)
@@ -288,11 +304,12 @@ class Patches:
     tokens: int = 1
     biases: bool = True
     mask_token: bool = False  # one more learned row, stored and not used
+    registers: Expr = Integer(0)  # learned rows behind those (Darcet et al. 2024)
 
     @property
     def rows(self) -> Expr:
         """The number of rows of one image."""
-        return self.count + self.tokens
+        return self.count + self.tokens + self.registers
 
 
 @dataclass(frozen=True)

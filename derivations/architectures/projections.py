@@ -9,23 +9,25 @@ Source       Su et al. (2021) for the rotation; Henry et al. (2020) for norms of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sympy import Expr, Lambda, Max, Min, Symbol, floor, log
+from sympy import Expr, Ge, Lambda, Max, Min, Symbol, floor, log, pi
 
 from derivations.activations.sigmoid import sigmoid
-from derivations.architectures.description import Attention, Norm, Rotary
+from derivations.architectures.description import Attention, Grid, Norm, Rotary
 from derivations.language.arrays.arrangements import Tabulated, column_block
 from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.expression import Array, Variable, array
 from derivations.language.arrays.functions import Hadamard, Named, named
+from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.shapes import Blocks
 from derivations.language.layers.layer import Equations, Layer, Part, part
 from derivations.normalisation.layer_norm import layer_norm
 from derivations.normalisation.rms_norm import rms_norm
 from derivations.positions.rotary import rotary_embedding
 from derivations.positions.rotary_scaling import SCALINGS, amplitude
-from derivations.symbols import d_model, index, pos, scalar
+from derivations.symbols import d_k, d_model, index, pos, scalar
 
 __all__ = ["Projections", "clipped", "columns_of", "norm_layer", "rotary_layer"]
 
@@ -45,6 +47,8 @@ def rotary_layer(rotary: Rotary) -> Layer:
     Assumes      a rule that lacks a number (`lacks`) does not change the frequencies: counts do not depend on them
     """
     rule = dict(rotary.scaling)
+    if rotary.grid is not None:
+        return rotary_embedding(halves=rotary.halves, angles=on_grid(rotary.grid, rotary.base))
     if not rule or "lacks" in rule:
         return rotary_embedding(halves=rotary.halves, base=rotary.base)
     scaling = SCALINGS[str(rule["rope_type"])]
@@ -54,6 +58,20 @@ def rotary_layer(rotary: Rotary) -> Layer:
         scaled=lambda frequency, pair: scaling(frequency, pair, rule),
         amplitude=amplitude(rule),
     )
+
+
+def on_grid(grid: Grid, base: Expr) -> Callable[[Expr, Expr], Expr]:
+    """Return the angle by which a pair of columns is turned in a row of a grid."""
+
+    def angle(row: Expr, pair: Expr) -> Expr:
+        place = row - grid.first
+        down = floor(place / grid.columns)
+        across = place - grid.columns * down
+        second = Iverson(Ge(pair, d_k / 4))  # the pairs of the second half count from 0 again
+        middle = (1 - second) * (2 * down + 1) / grid.rows + second * (2 * across + 1) / grid.columns - 1
+        return Iverson(Ge(row, grid.first)) * 2 * pi * middle * base ** (-4 * (pair - d_k / 4 * second) / d_k)
+
+    return angle
 
 
 def clipped(largest: Expr) -> Named:

@@ -47,12 +47,14 @@ def rotary_embedding(
     base: Expr = BASE,
     scaled: Callable[[Expr, Expr], Expr] = lambda frequency, pair: frequency,
     amplitude: Expr | int = 1,
+    angles: Callable[[Expr, Expr], Expr] | None = None,
 ) -> Layer:
     """Return rotary position embedding, which pairs neighbouring columns, or column i with d_k/2 + i when `halves`.
 
     Definition   U = X cos(angle), V = X sin(angle), entry by entry; the first entry of every pair is
                  A = U_first - V_second, the second B = V_first + U_second; the frequencies are
-                 scaled(base^(-2i/d_k), i), and `amplitude` multiplies both cosines and sines
+                 scaled(base^(-2i/d_k), i), and `amplitude` multiplies both cosines and sines;
+                 with `angles` the angle of a pair at a position is angles(position, pair)
     Shapes       X, U, V and Y (n, d_k), A and B (n, d_k/2)
     Assumes      d_k even; the row number is the position
     Source       Su et al. (2021), equation 34, for neighbours; halves as in the code of GPT-NeoX
@@ -61,18 +63,21 @@ def rotary_embedding(
     def w(pair: Expr) -> Expr:
         return scaled(frequency(pair, d_k, base), pair)
 
+    def turned(row: Expr, pair: Expr) -> Expr:
+        return row * w(pair) if angles is None else angles(row, pair)
+
     def sized(waves: Array) -> Array:
         return waves if amplitude == 1 else waves * amplitude
 
     let = Equations()
     if halves:
         pair = c - d_k / 2 * Iverson(Ge(c, d_k / 2))
-        angle = let("angle")(Tabulated(Lambda((pos, c), pos * w(pair)), n, HALVES))
+        angle = let("angle")(Tabulated(Lambda((pos, c), turned(pos, pair)), n, HALVES))
         U, V = let("U")(Hadamard(X, sized(cosine(angle)))), let("V")(Hadamard(X, sized(sine(angle))))
         A, B = let("A")(column_block(U, 0) - column_block(V, 1)), let("B")(column_block(V, 0) + column_block(U, 1))
         output = let("Y")(PlacedBlock(A, 0, 2) + PlacedBlock(B, 1, 2))
         return Layer("rotary_embedding_halves", (X,), (), let, output)
-    angle = let("angle")(Tabulated(Lambda((pos, i), pos * w(i)), n, d_k / 2))
+    angle = let("angle")(Tabulated(Lambda((pos, i), turned(pos, i)), n, d_k / 2))
     C, S = let("C")(sized(cosine(angle))), let("S")(sized(sine(angle)))
     U, V = let("U")(Hadamard(X, Interleave(C, C))), let("V")(Hadamard(X, Interleave(S, S)))
     A, B = let("A")(EveryOther(U, 0) - EveryOther(V, 1)), let("B")(EveryOther(V, 0) + EveryOther(U, 1))

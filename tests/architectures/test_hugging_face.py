@@ -64,6 +64,7 @@ RELATIVES = [
     "deepseek_v2",
     "deit",
     "dinov2",
+    "dinov3_vit",
     "electra",
     "ernie",
     "eurobert",

@@ -10,13 +10,14 @@ from derivations.architectures.checkpoints.family import (
     affine,
     attention,
     fused,
+    gated,
     linear,
     network,
     norm,
     table,
 )
 
-__all__ = ["CLIP_TEXT", "CLIP_VISION", "DINOV2", "SIGLIP_VISION", "VIT", "WHISPER"]
+__all__ = ["CLIP_TEXT", "CLIP_VISION", "DINOV2", "DINOV3", "SIGLIP_VISION", "VIT", "WHISPER"]
 
 
 def _kernel(ours: str, theirs: str, axes: str) -> Mapping[str, Stored]:
@@ -67,6 +68,25 @@ DINOV2 = replace(
         "encoder.self_attention_scale.gamma": Stored("encoder.layer.{n}.layer_scale1.lambda1"),
         "encoder.feed_forward_scale.gamma": Stored("encoder.layer.{n}.layer_scale2.lambda1"),
     },
+)
+DINOV3 = replace(
+    VIT,
+    weights={
+        **_kernel("stem", "embeddings.patch_embeddings", "pixels"),
+        **_rows("class_token", "embeddings.cls_token"),
+        **_rows("registers", "embeddings.register_tokens"),
+        **_rows("mask_token", "embeddings.mask_token"),
+        **attention("encoder.self_attention", *(f"layer.{{n}}.attention.{name}_proj" for name in "qkvo")),
+        **network("encoder", "layer.{n}.mlp.up_proj", "layer.{n}.mlp.down_proj"),
+        **gated("encoder.feed_forward", *(f"layer.{{n}}.mlp.{name}_proj" for name in ("gate", "up", "down"))),
+        **norm("encoder.self_attention_norm", "layer.{n}.norm1"),
+        **norm("encoder.feed_forward_norm", "layer.{n}.norm2"),
+        "encoder.self_attention_scale.gamma": Stored("layer.{n}.layer_scale1.lambda1"),
+        "encoder.feed_forward_scale.gamma": Stored("layer.{n}.layer_scale2.lambda1"),
+        **norm("encoder.final_norm", "norm"),
+    },
+    prefixes=("model.",),
+    ignored=(r"embeddings\.register_tokens",),
 )
 CLIP_TEXT = Family(
     {

@@ -7,15 +7,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from derivations.architectures.checkpoints.pictures import CLIP_TEXT, CLIP_VISION, DINOV2, SIGLIP_VISION, VIT
-from derivations.architectures.description import Attention, Block, Embedding, FeedForward, Head, Patches, Stack
+from sympy import Integer
+
+from derivations.architectures.checkpoints.pictures import CLIP_TEXT, CLIP_VISION, DINOV2, DINOV3, SIGLIP_VISION, VIT
+from derivations.architectures.description import (
+    Attention,
+    Block,
+    Embedding,
+    FeedForward,
+    Grid,
+    Head,
+    Patches,
+    Rotary,
+    Stack,
+)
 from derivations.architectures.hugging_face.families import family
 from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.readers.encoders import BIASES, labels
 from derivations.architectures.hugging_face.shared import Parts, activation, divided_heads, norm, uniform
-from derivations.symbols import d_ff, h, size, vocab
+from derivations.symbols import d_ff, d_k, h, size, vocab
 
-__all__ = ["clip_text", "clip_vision", "deit", "dinov2", "ijepa", "siglip_vision", "vit", "vit_msn"]
+__all__ = ["clip_text", "clip_vision", "deit", "dinov2", "dinov3", "ijepa", "siglip_vision", "vit", "vit_msn"]
+
+ZERO = Integer(0)
 
 
 @family("vit", {"ViTForImageClassification": "classes", "ViTModel": "pooler"}, VIT)
@@ -52,10 +66,7 @@ def dinov2(f: Fields, kind: str) -> Parts:
     """
     f.only("use_swiglu_ffn", False)
     f.take("layerscale_value", None)
-    for field in ("apply_layernorm", "reshape_hidden_states", "drop_path_rate", "stage_names"):
-        f.take(field, None)  # of the class that gives several layers' rows, and of training
-    for field in ("_out_features", "_out_indices", "out_features", "out_indices"):
-        f.take(field, None)
+    _of_training(f)
     width = f.whole("hidden_size") or 1
     f.let(d_ff, width * (f.whole("mlp_ratio", 4) or 4))
     stack = _pictures(f, eps="1e-6")
@@ -65,6 +76,41 @@ def dinov2(f: Fields, kind: str) -> Parts:
     assert isinstance(stack.stem, Patches)
     stem = replace(stack.stem, mask_token=f.flag("use_mask_token", True))
     return Parts(Head("none"), encoder=replace(stack, runs=(scaled,), stem=stem))
+
+
+@family("dinov3_vit", {"DINOv3ViTModel": "none"}, DINOV3)
+def dinov3(f: Fields, kind: str) -> Parts:
+    """DINOv3 (Siméoni et al. 2025): patches have positions on two axes, behind a class token and registers."""
+    for field in ("layerscale_value", "pos_embed_shift", "pos_embed_jitter", "pos_embed_rescale"):
+        f.take(field, None)
+    _of_training(f)
+    stack = _pictures(f, eps="1e-5")
+    (run,) = stack.runs
+    (block,) = run.blocks
+    assert isinstance(stack.stem, Patches) and isinstance(block.feed_forward, FeedForward)
+    if f.values[d_k] % 4:
+        raise f.error("hidden_size", f"gives heads of {f.values[d_k]} columns, which are no pairs for two axes")
+    (height, width), (side, _) = _sides(f, "image_size"), _sides(f, "patch_size")
+    registers = f.whole("num_register_tokens", 0, least=0)
+    stem = replace(stack.stem, mask_token=True, registers=f.let(size("registers"), registers) if registers else ZERO)
+    rows, columns = f.let(size("patch_rows"), height // side), f.let(size("patch_columns"), width // side)
+    grid = Grid(rows, columns, stem.rows - stem.count)
+    query, key, value = (f.flag(f"{name}_bias", name != "key") for name in ("query", "key", "value"))
+    biases = (query, key, value, f.flag("proj_bias", True))
+    attention = Attention(h, biases=biases, positions=Rotary(base=f.number("rope_theta", "100"), grid=grid))
+    network = replace(block.feed_forward, gated=f.flag("use_gated_mlp", False), biases=f.flag("mlp_bias", True))
+    scaled = replace(block, attention=attention, feed_forward=network, layer_scale=True)
+    return Parts(
+        Head("none"), encoder=replace(stack, runs=(replace(run, blocks=(scaled,)),), stem=stem, embedding=Embedding())
+    )
+
+
+def _of_training(f: Fields) -> None:
+    """Read what concerns training, and the class that gives the rows of several layers."""
+    for field in ("apply_layernorm", "reshape_hidden_states", "drop_path_rate", "stage_names"):
+        f.take(field, None)
+    for field in ("_out_features", "_out_indices", "out_features", "out_indices"):
+        f.take(field, None)
 
 
 @family("clip_vision_model", {"CLIPVisionModel": "first_row"}, CLIP_VISION)

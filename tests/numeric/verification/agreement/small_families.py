@@ -309,11 +309,15 @@ PICTURE: Changes = {
     "patch_size": 7,
     "num_channels": 2,
 }
+ON_GRID: Changes = PICTURE | {"hidden_size": 24, "num_attention_heads": 3}  # heads of 8 columns, 4 for each axis
 PICTURES: list[tuple[str, Changes]] = [
     ("CLIPVisionModel", PICTURE),
     ("DeiTForImageClassification", PICTURE | {"num_labels": 3}),
     ("DeiTModel", PICTURE | {"pooler_act": "relu"}),
     ("Dinov2Model", {each: PICTURE[each] for each in PICTURE if each != "intermediate_size"} | {"mlp_ratio": 3}),
+    ("DINOv3ViTModel", ON_GRID),
+    ("DINOv3ViTModel", ON_GRID | {"num_register_tokens": 3, "use_gated_mlp": True, "image_size": [14, 21]}),
+    ("DINOv3ViTModel", ON_GRID | {"key_bias": True, "query_bias": False, "mlp_bias": False, "proj_bias": False}),
     ("IJepaModel", PICTURE),
     ("SiglipVisionModel", PICTURE),
     ("SiglipVisionModel", PICTURE | {"vision_use_head": False}),

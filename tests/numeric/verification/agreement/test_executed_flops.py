@@ -84,6 +84,7 @@ READERS = (  # and write nothing, without a head that scores
     "CLIP",
     "Camembert",
     "Data2VecText",
+    "DINOv3",
     "DeiT",
     "Dinov2",
     "DistilBert",
@@ -675,6 +676,15 @@ def test_every_family_is_executed() -> None:
     writing = {class_and_config(name, arguments)[1].model_type for (name, arguments), _ in WRITING}
     encoders = {"camembert", "data2vec-text", "distilbert", "ernie", "megatron-bert", "mpnet", "roberta-prelayernorm"}
     encoders |= {"bert-generation", "electra", "eurobert", "vit", "xlm-roberta", "xlm-roberta-xl"}
-    encoders |= {"clip_text_model", "clip_vision_model", "deit", "dinov2", "ijepa", "siglip_vision_model", "vit_msn"}
+    encoders |= {
+        "clip_text_model",
+        "clip_vision_model",
+        "deit",
+        "dinov2",
+        "dinov3_vit",
+        "ijepa",
+        "siglip_vision_model",
+        "vit_msn",
+    }
     assert set(FAMILIES) - writing == encoders | (recurrent - writing) | {"dbrx", "gpt_neo", "openai-gpt", *JOINED}
     assert len(CASES) >= 60

@@ -36,7 +36,7 @@ COMPONENTS = [
     (r"^head\.weight$", "lm_head_{}"),
     (r"^(vision_model\.)?head\.", "pooler_and_nsp"),
     (
-        r"cls_token|mask_token|distillation_token|class_embedding|token_type_embeddings",
+        r"cls_token|mask_token|register_tokens|distillation_token|class_embedding|token_type_embeddings",
         "cls_token_or_segment_embedding",
     ),
     (r"patch_embed|encoder\.conv[12]", "patch_or_conv_stem"),
@@ -85,7 +85,10 @@ MIXERS = "LightningAttention|DeltaAttention|RwkvSelfAttention|RwkvFeedForward"  
 def library_components(model: "torch.nn.Module") -> dict[str, int]:
     """Return the number of parameters of every component of a model of the library."""
     counts: Counter[str] = Counter()
-    table = getattr(model.base_model, "get_input_embeddings", lambda: None)()
+    try:
+        table = getattr(model.base_model, "get_input_embeddings", lambda: None)()
+    except NotImplementedError:  # of an encoder without one
+        table = None
     tokens = table.weight if isinstance(table, torch.nn.Embedding) else None
     mixing = [path for path, module in model.named_modules() if re.search(MIXERS, type(module).__name__)]
     for name, parameter in model.named_parameters():
