@@ -153,7 +153,8 @@ def _sub_layer(let: Equations, block: Block, name: str, x: Array, inner: Callabl
         if block.order == "post":
             return let(total)(part(f"{name}_norm", norm)(_added(x, F, c)))
         return let(total)(_added(x, let(f"{result}_norm")(part(f"{name}_norm", norm)(F)), c))
-    U = let(normed)(part(f"{name}_norm", norm)(x))
+    plain = block.plain_start and name == "self_attention"
+    U = x if plain else let(normed)(part(f"{name}_norm", norm)(x))
     F = let(result)(inner(U))
     if block.order == "normed":
         kept, c = block.mixing[name == "feed_forward"]

@@ -9,7 +9,7 @@ Source       Vaswani et al. (2017), section 3; sources of variants are in the de
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache, reduce
 
@@ -37,6 +37,7 @@ from derivations.architectures.projectors import projector_layer, projectors_lay
 from derivations.architectures.relative_position_bias import buckets, relative_position_bias
 from derivations.language.arrays.expression import Array, Variable, array, mask_array, token_array
 from derivations.language.arrays.functions import CausalMask, Lookup, WindowMask, gelu, named
+from derivations.language.arrays.masks import band_mask
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.shapes import total
 from derivations.language.layers.layer import Equations, Layer, Part, part
@@ -208,7 +209,9 @@ class _Writer:
 
     def scores_of_transformed(self, head: Head, Z: Array) -> Array:
         """Write an affine map, an activation and a norm, then the scores of all tokens."""
-        H = self.let("H")(_affine("transform", (self._width or d_model) if self._narrow else d_model)(Z))
+        width = (self._width or d_model) if self._narrow else d_model
+        of_rows = _affine("transform", width) if head.transform_bias else _matrix("transform", width)
+        H = self.let("H")(of_rows(Z))
         G = self.let("G")((head.activation or gelu)(H))
         return self.scores(head, self.let("V")(part("transform_norm", norm_layer(head.norm or Norm()))(G)))
 
@@ -242,6 +245,12 @@ class _Writer:
 
 def _affine(name: str, width: Expr | None) -> Part:
     return part(name, linear().xreplace({d_out: width}))
+
+
+def _matrix(name: str, width: Expr) -> Part:
+    X, W = array("X", n, d_model), array("W", d_model, width)
+    let = Equations()
+    return part(name, Layer("matrix", (X,), (W,), let, let("Y")(X @ W)))
 
 
 def _pretraining(write: _Writer, head: Head, Z: Array) -> tuple[Array, Array]:
@@ -284,6 +293,8 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
         for window in sorted(windows, key=str):
             mask = CausalMask(n) if window is None else WindowMask(n, window)
             beside[window] = let("M" if window is None else f"M_{window}")(mask)
+    for reach in {block.reach: None for block in stack.blocks if block.reach is not None}:
+        beside[reach] = let(f"M_{reach}")(band_mask(n, n, left=reach, right=reach))
     if stack.relative_bias is not None:
         beside["B"] = let("B")(_bias(stack.relative_bias, _heads(stack.blocks[0])))
     Z: Array = X
@@ -303,17 +314,26 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
 
 def _run(run: Run, name: str, X: Array, memory: Array | None, beside: dict[object, Array]) -> Array:
     """Apply a run to rows: one block repeated, or a sequence of blocks repeated."""
-    attended = [block for block in run.blocks if isinstance(block.attention, Attention)]
-    masked, biased = bool(attended) and any(key != "B" for key in beside), "B" in beside
+    masked, biased = any(_masked(block, beside) for block in run.blocks), "B" in beside
     around = Around(memory is not None, masked, biased)
     shared = [*([memory] if memory is not None else [])]
     if len(run.blocks) == 1:
         (block,) = run.blocks
-        given = [*([beside[block.window]] if masked else []), *([beside["B"]] if biased else [])]
+        given = [*([beside[_mask(block)]] if masked else []), *([beside["B"]] if biased else [])]
         return part(name, block_layer(block, around), count=run.count)(X, *shared, *given)
-    windows = sorted({block.window for block in attended}, key=str) if masked else []
+    windows = sorted({_mask(block) for block in run.blocks if _masked(block, beside)}, key=str)
     given = [*(beside[window] for window in windows), *([beside["B"]] if biased else [])]
     return part(name, _sequence(run, around, windows), count=run.count)(X, *shared, *given)
+
+
+def _mask(block: Block) -> Expr | None:
+    """Return the key of a block's mask: its window, or its reach to both sides."""
+    return block.window if block.reach is None else block.reach
+
+
+def _masked(block: Block, masks: Mapping[object, Array]) -> bool:
+    """Return whether a block has attention, and a mask for it."""
+    return isinstance(block.attention, Attention) and _mask(block) in masks
 
 
 def _sequence(run: Run, around: Around, windows: list[object]) -> Layer:
@@ -324,8 +344,8 @@ def _sequence(run: Run, around: Around, windows: list[object]) -> Layer:
     let = Equations()
     Z: Array = X
     for number, block in enumerate(run.blocks, 1):
-        own = around if isinstance(block.attention, Attention) else replace(around, masked=False)
-        mask = [masks[block.window]] if own.masked else []
+        own = replace(around, masked=_masked(block, masks))
+        mask = [masks[_mask(block)]] if own.masked else []
         Z = let(f"Z_{number}")(part(f"block_{number}", block_layer(block, own))(Z, *memory, *mask, *bias))
     return Layer("blocks", (X, *memory, *masks.values(), *bias), (), let, Z)
 

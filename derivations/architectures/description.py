@@ -149,11 +149,12 @@ class Attention:
 
     `biases` are those of queries, keys, values and output, in this order; `score_scale` multiplies the scores, 1 /
     sqrt(d_k) when None; `soft_cap` c replaces the scores s by c tanh(s / c); `window` is the number of positions that
-    a position sees, itself included; `norm` is applied to every query and key: before the rotation, or after it if
-    `norm_after`, and over all heads together if `norm_over_all`. `clip` c replaces the entries x of queries, keys and
-    values by max(-c, min(x, c)). With `sinks` every head has a learned score that takes a share of the weights, like
-    the score of a key without a value. With an `output_gate` what a head reads is multiplied by the sigmoid of a map of
-    the rows. A `temperature` multiplies the queries.
+    a position sees, itself included, and `reach` the distance up to which it sees others on both sides; `norm` is
+    applied to every query and key: before the rotation, or after it if `norm_after`, and over all heads together if
+    `norm_over_all`. `clip` c replaces the entries x of queries, keys and values by max(-c, min(x, c)). With `sinks`
+    every head has a learned score that takes a share of the weights, like the score of a key without a value. With an
+    `output_gate` what a head reads is multiplied by the sigmoid of a map of the rows. A `temperature` multiplies the
+    queries.
     """
 
     heads: Expr  # of each group, or all of them
@@ -169,6 +170,7 @@ class Attention:
     score_scale: Expr | None = None
     soft_cap: Expr | None = None
     window: Expr | None = None
+    reach: Expr | None = None
     latent: Latent | None = None
     sinks: bool = False
     output_gate: bool = False
@@ -184,6 +186,7 @@ class Recurrent:
 
     mixer: Layer
     window: ClassVar[Expr | None] = None
+    reach: ClassVar[Expr | None] = None
     latent: ClassVar[Latent | None] = None
     positions: ClassVar[Rotary | Alibi | None] = None
 
@@ -243,6 +246,7 @@ class Block:
     order: Literal["pre", "post", "sandwich", "after", "parallel", "normed"] = "pre"
     cross_attention: Attention | None = None
     one_norm: bool = False
+    plain_start: bool = False  # attention reads the rows as they are, without a norm before it
     residual_scale: Expr = Integer(1)
     layer_scale: bool = False
     beside: Recurrent | None = None
@@ -254,6 +258,11 @@ class Block:
     def recurrent(self) -> tuple[Recurrent, ...]:
         """The layers with recurrences, in the place of attention or beside it."""
         return tuple(each for each in (self.attention, self.beside) if isinstance(each, Recurrent))
+
+    @property
+    def reach(self) -> Expr | None:
+        """The distance up to which a position sees others on both sides, None for all."""
+        return None if self.attention is None else self.attention.reach
 
     @property
     def window(self) -> Expr | None:
@@ -377,6 +386,7 @@ class Head:
     activation: Named | None = None
     norm: Norm | None = None
     pooling: Block | None = None
+    transform_bias: bool = True  # of the linear map before the scores
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ def kind_of(block: Block, sparse: bool) -> str:
         return "network"
     if block.recurrent:
         return "recurrent"
-    return "full" if block.attention.window is None else "window"
+    return "full" if block.window is block.reach is None else "window"
 
 
 def by_kind(model: Model) -> Model:

@@ -85,6 +85,7 @@ RELATIVES = [
     "megatron-bert",
     "minicpm3",
     "ministral3",
+    "modernbert",
     "mpnet",
     "mpt",
     "mt5",

@@ -8,8 +8,11 @@ from derivations.architectures.checkpoints.family import (
     Stored,
     affine,
     attention,
+    fused,
     head,
+    in_sections,
     instead,
+    linear,
     network,
     norm,
     table,
@@ -23,6 +26,7 @@ __all__ = [
     "ELECTRA",
     "EUROBERT",
     "MEGATRON_BERT",
+    "MODERNBERT",
     "MPNET",
     "ROBERTA",
     "ROBERTA_PRE_NORM",
@@ -187,4 +191,22 @@ ELECTRA = replace(
 )
 EUROBERT = replace(
     LLAMA, weights={name.replace("decoder.", "encoder."): stored for name, stored in LLAMA.weights.items()}
+)
+MODERNBERT = Family(
+    {
+        **table("E", "embeddings.tok_embeddings.weight"),
+        **norm("embedding_norm", "embeddings.norm"),
+        **in_sections("encoder.self_attention", "layers.{n}.attn.Wqkv", "Q", "K", "V"),
+        **linear("encoder.self_attention.W_O", "layers.{n}.attn.Wo"),
+        **norm("encoder.self_attention_norm", "layers.{n}.attn_norm"),
+        **norm("encoder.feed_forward_norm", "layers.{n}.mlp_norm"),
+        **fused("encoder.feed_forward", "layers.{n}.mlp.Wi", "gate up"),
+        **linear("encoder.feed_forward.W_down", "layers.{n}.mlp.Wo"),
+        **norm("encoder.final_norm", "final_norm"),
+        **affine("transform", "head.dense"),
+        **norm("transform_norm", "head.norm"),
+        **head("decoder"),
+    },
+    prefixes=("model.",),
+    same={"decoder.weight": "embeddings.tok_embeddings.weight"},
 )

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from derivations.architectures.checkpoints.encoders import BERT_GENERATION, ELECTRA, EUROBERT
-from derivations.architectures.description import Head
+from derivations.architectures.checkpoints.encoders import BERT_GENERATION, ELECTRA, EUROBERT, MODERNBERT
+from derivations.architectures.description import Attention, Block, Embedding, Head, Stack
 from derivations.architectures.hugging_face.families import family
 from derivations.architectures.hugging_face.fields import Fields
+from derivations.architectures.hugging_face.positions import rotary_of, table_of_kind
 from derivations.architectures.hugging_face.readers.encoders import (
     MASKED,
     masked_head,
     token_encoder,
     without_spare_bias,
 )
+from derivations.architectures.hugging_face.readers.gated import (
+    KINDS,
+    gated_feed_forward,
+    kinds_of_layers,
+    same_biases,
+)
 from derivations.architectures.hugging_face.readers.plain import Decoder, reader_of
-from derivations.architectures.hugging_face.shared import Parts, activation
+from derivations.architectures.hugging_face.shared import Parts, activation, divided_heads, norm, runs
 from derivations.language.arrays.functions import gelu
-from derivations.symbols import d_model, size
+from derivations.symbols import d_model, h, size, vocab
 
-__all__ = ["bert_generation", "electra", "eurobert"]
+__all__ = ["bert_generation", "electra", "eurobert", "modernbert"]
 
 
 @family(
@@ -69,3 +76,45 @@ def eurobert(f: Fields, kind: str) -> Parts:
     parts = reader_of(decoder)(f, kind)
     assert parts.decoder is not None
     return Parts(parts.head, encoder=replace(parts.decoder, causal=False))
+
+
+@family("modernbert", {"ModernBertForMaskedLM": MASKED, "ModernBertModel": "none"}, MODERNBERT)
+def modernbert(f: Fields, kind: str) -> Parts:
+    """ModernBERT (Warner et al. 2024): two of three layers see positions up to a distance on both sides."""
+    for field in ("initializer_cutoff_factor", "max_position_embeddings", "position_embedding_type", *OF_CLASSES):
+        f.take(field, None)
+    layer_norm = replace(norm(f, "norm_eps", "1e-5"), shifted=f.flag("norm_bias", False))
+    f.only("layer_norm_eps", f.config.get("norm_eps"))  # a second name of it
+    divided_heads(f, "hidden_size", "num_attention_heads")
+    f.size(vocab, "vocab_size")
+    tables = f.table("rope_parameters") or {}
+    turned = [
+        rotary_of(f, {**table_of_kind(f, tables, each), **(f.table("rope_scaling") or {})}, f.number(field, base))
+        for each, field, base in zip(KINDS, ("global_rope_theta", "local_rope_theta"), ("160000", "10000"), strict=True)
+    ]
+    reach = f.whole("local_attention", 128) or 1
+    if reach < 2:
+        raise f.error("local_attention", "is 1, half of which is no distance")
+    biases = same_biases(f.flag("attention_bias", False))
+    full, near = (Attention(h, biases=biases, positions=each) for each in turned)
+    near = replace(near, reach=f.let(size("reach_to_both_sides"), reach // 2))
+    network = gated_feed_forward(f, biased=f.flag("mlp_bias", False), field="hidden_activation", default="gelu")
+    every = f.whole("global_attn_every_n_layers", 3) or 3
+    kinds = kinds_of_layers(f, lambda i: i % every != 0)
+    blocks = [Block(near if each == KINDS[1] else full, network, layer_norm) for each in kinds]
+    layers = runs(f, [replace(blocks[0], plain_start=True), *blocks[1:]])
+    stack = Stack(layers, Embedding(norm=layer_norm), final_norm=layer_norm)
+    tied, biased = f.flag("tie_word_embeddings", True), f.flag("decoder_bias", True)
+    bias, function = f.flag("classifier_bias", False), activation(f, "classifier_activation", "gelu")
+    if kind == "none":
+        return Parts(Head("none"), encoder=stack)
+    head = Head(
+        "masked_language_model", tied=tied, bias=biased, activation=function, norm=layer_norm, transform_bias=bias
+    )
+    return Parts(head, encoder=stack)
+
+
+OF_CLASSES = (  # of classifiers, of losses, and of how the library computes
+    *("classifier_pooling", "deterministic_flash_attn", "reference_compile", "repad_logits_with_grad"),
+    *("sparse_prediction", "sparse_pred_ignore_index"),
+)

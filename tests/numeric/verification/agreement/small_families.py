@@ -88,6 +88,7 @@ ENCODER: Changes = {
     "intermediate_size": 11,
     "max_position_embeddings": 17,
 }
+MODERN: Changes = {**ENCODER, **TOKENS, "local_attention": 5, "num_attention_heads": 2, "hidden_activation": "relu"}
 FROM_PADDING: Changes = ENCODER | {"pad_token_id": 1, "num_labels": 5}  # positions are numbered from the padding token
 ENCODERS: dict[str, Changes] = {
     "CamembertForMaskedLM": FROM_PADDING,
@@ -97,6 +98,7 @@ ENCODERS: dict[str, Changes] = {
     "ErnieForMaskedLM": ENCODER,
     "ErnieForSequenceClassification": ENCODER | {"num_labels": 5},
     "EuroBertForMaskedLM": {**TOKENS, **ENCODER, "hidden_size": 24, "num_attention_heads": 4, "num_key_value_heads": 2},
+    "ModernBertForMaskedLM": MODERN | {"num_hidden_layers": 5},
     "MPNetForMaskedLM": FROM_PADDING,
     "MPNetForSequenceClassification": FROM_PADDING,
     "MegatronBertForMaskedLM": ENCODER,
@@ -139,6 +141,7 @@ MPT: Changes = {"d_model": 16, "n_heads": 4, "n_layers": 2, **TOKENS}
 DBRX: Changes = {"d_model": 24, "n_heads": 6, "n_layers": 2, **TOKENS}
 TURNED: Changes = {"rope_theta": 10000.0}  # without which the library has no such model
 SPARSE_OF_DBRX: Changes = {"ffn_hidden_size": 7, "moe_num_experts": 5, "moe_top_k": 2}
+NORMS: Changes = {"norm_bias": True, "classifier_bias": True, "decoder_bias": False}
 LONE: list[tuple[str, Changes]] = [
     (
         "DbrxForCausalLM",
@@ -154,6 +157,7 @@ LONE: list[tuple[str, Changes]] = [
     ),
     ("LlamaForCausalLM", {**SIZES, **TOKENS, "model_type": "internlm3"}),
     ("LlamaForCausalLM", {**SIZES, **TOKENS, "model_type": "iquestcoder", "mlp_bias": True}),
+    ("ModernBertForMaskedLM", MODERN | BIASED | NORMS | {"layer_types": ["sliding_attention", "full_attention"]}),
     ("BioGptForCausalLM", ENCODER | TOKENS),
     ("GPTBigCodeForCausalLM", GPT),
     ("GPTBigCodeForCausalLM", GPT | {"multi_query": False, "n_inner": 7, "scale_attn_weights": False}),

@@ -94,6 +94,7 @@ READERS = (  # and write nothing, without a head that scores
     "IJepa",
     "MPNet",
     "MegatronBert",
+    "ModernBert",
     "Roberta",
     "Siglip",
     "T5EncoderModel",
@@ -674,7 +675,16 @@ def test_every_family_is_executed() -> None:
     recurrent = {class_and_config(name, arguments)[1].model_type for name, arguments in RECURRENT}
     assert compared | recurrent | {*JOINED} == set(FAMILIES)  # their language models are those of other families
     writing = {class_and_config(name, arguments)[1].model_type for (name, arguments), _ in WRITING}
-    encoders = {"camembert", "data2vec-text", "distilbert", "ernie", "megatron-bert", "mpnet", "roberta-prelayernorm"}
+    encoders = {
+        "camembert",
+        "data2vec-text",
+        "distilbert",
+        "ernie",
+        "megatron-bert",
+        "modernbert",
+        "mpnet",
+        "roberta-prelayernorm",
+    }
     encoders |= {"bert-generation", "electra", "eurobert", "vit", "xlm-roberta", "xlm-roberta-xl"}
     encoders |= {
         "clip_text_model",
