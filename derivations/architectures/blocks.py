@@ -17,6 +17,8 @@ from functools import lru_cache
 
 from sympy import Expr
 
+from derivations.activations.sigmoid import softplus
+from derivations.activations.xielu import above_half, xielu
 from derivations.architectures.attention import attention_layer
 from derivations.architectures.description import Attention, Block, Experts, FeedForward, Norm, Recurrent, Rotary
 from derivations.architectures.projections import norm_layer, rotary_layer
@@ -25,8 +27,16 @@ from derivations.feed_forward.feed_forward import feed_forward
 from derivations.feed_forward.gated import gated_feed_forward
 from derivations.feed_forward.mixture_of_experts import E, K, d_expert, d_shared, mixture_of_experts
 from derivations.language.arrays.binding import replace_free
-from derivations.language.arrays.expression import Array, RowBroadcast, Variable, array, mask_array
-from derivations.language.arrays.functions import Hadamard
+from derivations.language.arrays.expression import (
+    Array,
+    ColumnBroadcast,
+    RowBroadcast,
+    Variable,
+    array,
+    mask_array,
+    require,
+)
+from derivations.language.arrays.functions import Hadamard, RowSum
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, m, n
 
@@ -58,6 +68,8 @@ def feed_forward_layer(network: FeedForward | Experts) -> Layer:
     """Return the feed-forward network, or the mixture of experts, of a description."""
     if isinstance(network, Experts):
         return _experts(network)
+    if network.activation == xielu:
+        return _learned(network)
     build = gated_feed_forward if network.gated else feed_forward
     return build(network.activation, biases=network.biases).xreplace({d_ff: network.d_ff})
 
@@ -164,6 +176,23 @@ def _sub_layer(let: Equations, block: Block, name: str, x: Array, inner: Callabl
     if block.order == "sandwich":
         F = let(f"{result}_norm")(part(f"{name}_norm_after", norm)(F))
     return let(total)(_added(x, F, c))
+
+
+def _learned(network: FeedForward) -> Layer:
+    """Return a feed-forward network whose activation has two learned numbers.
+
+    Shapes       X (n, d_model), alpha_p and alpha_n (1,), W_1 (d_model, d_ff), W_2 (d_ff, d_model), Y (n, d_model)
+    Source       Apertus (2025), section 2.1
+    """
+    require(not network.gated and not network.biases, lambda: "xIELU: networks with a gate or biases are not described")
+    X, alphas = array("X", n, d_model), (array("alpha_p", 1), array("alpha_n", 1))
+    W_1, W_2 = array("W_1", d_model, network.d_ff), array("W_2", network.d_ff, d_model)
+    let = Equations()
+    H = let("H")(X @ W_1)
+    numbers = (let("p")(softplus(alphas[0])), let("q")(above_half(alphas[1])))
+    everywhere = (ColumnBroadcast(RowSum(RowBroadcast(each, n)), network.d_ff) for each in numbers)
+    G = let("G")(xielu(H, *everywhere))
+    return Layer("feed_forward_xielu", (X,), (W_1, *alphas, W_2), let, let("Y")(G @ W_2))
 
 
 def layer_scale() -> Layer:

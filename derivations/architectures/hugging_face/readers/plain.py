@@ -39,6 +39,7 @@ from derivations.architectures.hugging_face.shared import (
     uniform,
 )
 from derivations.architectures.hugging_face.shared import runs as runs_of
+from derivations.language.arrays.functions import Named
 from derivations.symbols import d_ff, d_k, d_model, size
 
 __all__ = ["Decoder", "Recurrences", "Scale", "Sparse", "Windows", "reader_of", "runs"]
@@ -161,6 +162,7 @@ class Decoder:
     unrotated_if_null: bool = False  # without positions where their base is null
     gated: bool = True
     activation: tuple[str, str] = ("hidden_act", "silu")
+    own_activation: Named | None = None  # that of the default word, which is not known elsewhere
     network_biases: Choice = False
     network_width: Callable[[Fields], int] | None = None  # where it is not the number of `intermediate_size`
     sparse: Sparse | None = None
@@ -175,6 +177,7 @@ class Decoder:
     three_axes: bool = False
     finish: Callable[[Fields, Block], Block] | None = None
     renamed: Mapping[str, str] = field(default_factory=dict)
+    turned: Mapping[str, object] = field(default_factory=dict)  # rotary positions where none are given
 
     def __post_init__(self) -> None:
         """Refuse windows beside another rule by which layers differ: `_layers` would leave them out."""
@@ -197,6 +200,8 @@ def _read(family: Decoder, f: Fields, kind: str) -> Parts:
     for name, usual in family.renamed.items():
         if name in f.config:
             f.config[usual] = f.take(name)
+    if family.turned and not any(f.config.get(each) for each in ("rope_parameters", "rope_scaling")):
+        f.config["rope_parameters"] = dict(family.turned)
     for name, values in family.only.items():
         f.only(name, *values)
     for name in ("max_position_embeddings", *family.without_effect):
@@ -270,7 +275,8 @@ def _attention(family: Decoder, f: Fields, norm: Norm) -> Attention:
 
 def _network(family: Decoder, f: Fields) -> FeedForward | Experts:
     if family.sparse is None:
-        function = activation(f, *family.activation)
+        own = family.own_activation if f.take(family.activation[0], None) in (None, family.activation[1]) else None
+        function = own or activation(f, *family.activation)
         width = (
             f.size(d_ff, "intermediate_size") if family.network_width is None else f.let(d_ff, family.network_width(f))
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from derivations.activations.xielu import xielu
 from derivations.architectures.checkpoints.family import Family as Names
 from derivations.architectures.checkpoints.family import Stored, also, fused, network, norm
 from derivations.architectures.checkpoints.llama import LLAMA, MIXTRAL, QWEN_3_EXPERTS, llama_around
@@ -38,6 +39,7 @@ LAYER, WITHOUT_SHIFT, WITHOUT_BOTH = (
 FIVE, SIX = ("rms_norm_eps", "1e-5"), ("rms_norm_eps", "1e-6")
 LAYER_FIVE = ("layer_norm_eps", "1e-5")
 NONE = (False, False)
+ALPHAS = ("alpha_p", "alpha_n")
 OUTPUT_WITHOUT = (("attention_bias", True), False)
 SQUARED = ("hidden_act", "relu2")
 MLP_BIAS = ("mlp_bias", False)
@@ -97,6 +99,33 @@ PREDICTION = ("num_nextn_predict_layers",)  # layers that predict further tokens
 
 # model_type: the prefix of the library's classes, the family, and the names of its weights in checkpoints
 DECODERS: dict[str, tuple[str, Decoder, Names]] = {
+    "apertus": (  # Swiss AI Initiative (2025)
+        "Apertus",
+        Decoder(
+            eps=FIVE,
+            query_key_norm=True,
+            gated=False,
+            activation=("hidden_act", "xielu"),
+            own_activation=xielu,
+            turned={
+                "rope_type": "llama3",
+                "rope_theta": 12000000.0,
+                "factor": 8.0,
+                "original_max_position_embeddings": 8192,
+                "low_freq_factor": 1.0,
+                "high_freq_factor": 4.0,
+            },
+        ),
+        replace(
+            also(
+                UNGATED,
+                norm(f"{BLOCK}_norm", f"{LAYERS}.attention_layernorm"),
+                norm("decoder.feed_forward_norm", f"{LAYERS}.feedforward_layernorm"),
+                {f"decoder.feed_forward.{each}": Stored(f"{LAYERS}.mlp.act_fn.{each}", axes="flat") for each in ALPHAS},
+            ),
+            ignored=(*LLAMA.ignored, r"layers\.\d+\.mlp\.act_fn\.(bias|eps)"),  # beta, read as an old name
+        ),
+    ),
     "arcee": ("Arcee", ARCEE, UNGATED),  # Arcee AI (2025), AFM-4.5B
     "cohere": ("Cohere", COHERE, LLAMA),  # Cohere (2024), Command R
     "cohere2": (  # Cohere (2025), Command A

@@ -42,6 +42,7 @@ FULL: Changes = {"layer_types": ["full_attention"] * 3, "sliding_window": None}
 OF_BOTH_KINDS: Changes = {"layer_types": ["full_attention", "sliding_attention", "full_attention"], "sliding_window": 2}
 
 DECODERS: dict[str, tuple[Changes, ...]] = {
+    "Apertus": ({}, {"attention_bias": True, "hidden_act": "relu2"}),
     "Arcee": ({}, BIASED | TIED),
     "Cohere": (QUOTIENT, QUOTIENT | {"attention_bias": True, "logit_scale": 0.3}),
     "Cohere2": (QUOTIENT | {"sliding_window": 2}, QUOTIENT | OF_BOTH_KINDS),
