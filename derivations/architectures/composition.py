@@ -300,7 +300,10 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
     Z: Array = X
     for number, run in enumerate(stack.runs, 1):
         layers = "layers" if len(stack.runs) == 1 else f"layers_{number}"
-        Z = let("Z" if len(stack.runs) == 1 else f"Z_{number}")(_run(run, layers, Z, seen if memory else None, beside))
+        name = "Z" if len(stack.runs) == 1 else f"Z_{number}"
+        for turn in range(int(run.count) - 1 if run.shared else 0):  # a part that is applied again has the same weights
+            Z = let(f"{name}_after_{turn + 1}")(_run(run, layers, Z, seen if memory else None, beside))
+        Z = let(name)(_run(run, layers, Z, seen if memory else None, beside))
         if number <= stack.added:
             Z = let(f"Z_{number}_added")(Z + added[number - 1])
         read[number] = Z
@@ -316,14 +319,14 @@ def _run(run: Run, name: str, X: Array, memory: Array | None, beside: dict[objec
     """Apply a run to rows: one block repeated, or a sequence of blocks repeated."""
     masked, biased = any(_masked(block, beside) for block in run.blocks), "B" in beside
     around = Around(memory is not None, masked, biased)
-    shared = [*([memory] if memory is not None else [])]
+    shared, count = [*([memory] if memory is not None else [])], None if run.shared else run.count
     if len(run.blocks) == 1:
         (block,) = run.blocks
         given = [*([beside[_mask(block)]] if masked else []), *([beside["B"]] if biased else [])]
-        return part(name, block_layer(block, around), count=run.count)(X, *shared, *given)
+        return part(name, block_layer(block, around), count=count)(X, *shared, *given)
     windows = sorted({_mask(block) for block in run.blocks if _masked(block, beside)}, key=str)
     given = [*(beside[window] for window in windows), *([beside["B"]] if biased else [])]
-    return part(name, _sequence(run, around, windows), count=run.count)(X, *shared, *given)
+    return part(name, _sequence(run, around, windows), count=count)(X, *shared, *given)
 
 
 def _mask(block: Block) -> Expr | None:

@@ -272,10 +272,14 @@ class Block:
 
 @dataclass(frozen=True)
 class Run:
-    """A sequence of blocks, repeated `count` times."""
+    """A sequence of blocks, repeated `count` times; if `shared`, with the same weights, and `count` is a number.
+
+    Source for shared weights: Lan et al. (2020), ALBERT, section 3.1.
+    """
 
     blocks: tuple[Block, ...]
     count: Expr
+    shared: bool = False
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from sympy import Expr, Integer, Min, ceiling, expand
 
 from derivations.architectures.blocks import Around, block_layer
-from derivations.architectures.description import Architecture, Attention, Block, Model, Run, Stack
+from derivations.architectures.description import Architecture, Attention, Block, Model, Stack
 from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.rows import PlacedRows
 from derivations.language.arrays.selection import Windows
@@ -129,7 +129,7 @@ def with_absorbed_maps(architecture: Architecture) -> Architecture:
     def of(stack: Stack | None) -> Stack | None:
         if stack is None:
             return None
-        return replace(stack, runs=tuple(Run(tuple(map(absorbed, run.blocks)), run.count) for run in stack.runs))
+        return replace(stack, runs=tuple(replace(run, blocks=tuple(map(absorbed, run.blocks))) for run in stack.runs))
 
     return replace(architecture, encoder=of(architecture.encoder), decoder=of(architecture.decoder))
 

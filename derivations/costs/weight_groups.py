@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sympy import Expr, Integer
+from sympy import Expr, Integer, Min
 
 from derivations.architectures.blocks import Around, block_layer
 from derivations.architectures.composition import build
@@ -64,7 +64,8 @@ def weight_groups(model: Model, together: Model, stage: Stage | None = None) -> 
         layer = block_layer(kind.block, Around(memory=kind.block.cross_attention is not None, masked=kind.masked))
         layer = layer.xreplace(_widths(together))
         weights = {f"{kind.side}.{path}": shape for path, (shape, _) in weight_shapes(layer).items()}
-        yield Group({_short(path): shape for path, shape in weights.items()}, kind.copies, kind.layers)
+        copies = Min(1, kind.copies) if kind.shared else kind.copies
+        yield Group({_short(path): shape for path, shape in weights.items()}, copies, kind.layers)
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ class Kind:
     copies: Expr
     layers: tuple[int, ...] | None
     masked: bool
+    shared: bool  # all of them have the same weights
 
 
 def kinds_of_layers(model: Model, together: Model, stage: Stage | None = None) -> Iterator[Kind]:
@@ -94,7 +96,7 @@ def kinds_of_layers(model: Model, together: Model, stage: Stage | None = None) -
                 copies, layers = run.count, numbers.get(block)
                 if stage is not None:
                     copies, layers = _of_stage(layers, stage)
-                yield Kind(side, block, copies, layers, stack.causal)
+                yield Kind(side, block, copies, layers, stack.causal, run.shared)
 
 
 def _of_stage(layers: tuple[int, ...] | None, stage: Stage) -> tuple[Expr, tuple[int, ...]]:

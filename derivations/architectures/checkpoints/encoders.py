@@ -20,6 +20,7 @@ from derivations.architectures.checkpoints.family import (
 from derivations.architectures.checkpoints.llama import LLAMA
 
 __all__ = [
+    "ALBERT",
     "BERT",
     "BERT_GENERATION",
     "DISTILBERT",
@@ -209,4 +210,30 @@ MODERNBERT = Family(
     },
     prefixes=("model.",),
     same={"decoder.weight": "embeddings.tok_embeddings.weight"},
+)
+ONCE = "encoder.albert_layer_groups.0.albert_layers.0"  # the layer that is applied again and again
+ALBERT = Family(
+    {
+        **BERT_EMBEDDING,
+        **affine("embedding_projection", "encoder.embedding_hidden_mapping_in"),
+        **attention(
+            "encoder.self_attention", *(f"{ONCE}.attention.{each}" for each in ("query", "key", "value", "dense"))
+        ),
+        **network("encoder", f"{ONCE}.ffn", f"{ONCE}.ffn_output"),
+        **norm("encoder.self_attention_norm", f"{ONCE}.attention.LayerNorm"),
+        **norm("encoder.feed_forward_norm", f"{ONCE}.full_layer_layer_norm"),
+        **affine("pooler", "pooler"),
+        **affine("transform", "predictions.dense"),
+        **norm("transform_norm", "predictions.LayerNorm"),
+        **head("predictions.decoder"),
+        **affine("next_sentence", "sop_classifier.classifier"),
+        **affine("classifier", "classifier"),
+    },
+    prefixes=("albert.",),
+    same={
+        "predictions.decoder.weight": "embeddings.word_embeddings.weight",
+        "predictions.bias": "predictions.decoder.bias",
+        **instead("classifier", "qa_outputs"),
+    },
+    ignored=(*(r"embeddings\.position_ids", r"pooler\.(weight|bias)", r"predictions\..*", r"sop_classifier\..*"),),
 )

@@ -28,7 +28,7 @@ from numeric.runtime.structure import WeightTree, weight_tree
 
 __all__ = ["read_weights"]
 
-TRANSPARENT = ("group",)  # parts that do not occur in the names of weights
+TRANSPARENT = ("group", "layers")  # parts that do not occur in the names of weights
 
 
 def read_weights(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from derivations.architectures.checkpoints.encoders import BERT_GENERATION, ELECTRA, EUROBERT, MODERNBERT
-from derivations.architectures.description import Attention, Block, Embedding, Head, Stack
-from derivations.architectures.hugging_face.families import family
+from sympy import Integer
+
+from derivations.architectures.checkpoints.encoders import ALBERT, BERT_GENERATION, ELECTRA, EUROBERT, MODERNBERT
+from derivations.architectures.description import Attention, Block, Embedding, Head, Run, Stack
+from derivations.architectures.hugging_face.families import encoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.positions import rotary_of, table_of_kind
 from derivations.architectures.hugging_face.readers.encoders import (
@@ -22,11 +24,19 @@ from derivations.architectures.hugging_face.readers.gated import (
     same_biases,
 )
 from derivations.architectures.hugging_face.readers.plain import Decoder, reader_of
-from derivations.architectures.hugging_face.shared import Parts, activation, divided_heads, norm, runs
+from derivations.architectures.hugging_face.shared import (
+    Parts,
+    activation,
+    divided_heads,
+    listed_layers,
+    norm,
+    runs,
+    tanh_activation,
+)
 from derivations.language.arrays.functions import gelu
 from derivations.symbols import d_model, h, size, vocab
 
-__all__ = ["bert_generation", "electra", "eurobert", "modernbert"]
+__all__ = ["albert", "bert_generation", "electra", "eurobert", "modernbert"]
 
 
 @family(
@@ -76,6 +86,25 @@ def eurobert(f: Fields, kind: str) -> Parts:
     parts = reader_of(decoder)(f, kind)
     assert parts.decoder is not None
     return Parts(parts.head, encoder=replace(parts.decoder, causal=False))
+
+
+@family("albert", encoder_heads("Albert", "pooler", ForPreTraining="pretraining"), ALBERT)
+def albert(f: Fields, kind: str) -> Parts:
+    """ALBERT (Lan et al. 2020): narrow embeddings, and one layer that is applied again and again."""
+    for field, value in (("down_scale_factor", 1), ("gap_size", 0), ("net_structure_type", 0)):
+        f.only(field, value)
+    for field, value in (("num_memory_blocks", 0), ("num_hidden_groups", 1), ("inner_group_num", 1)):
+        f.only(field, value)
+    f.config.setdefault("hidden_act", "gelu_new")
+    width = f.whole("embedding_size", 128) or 1
+    layer_norm, stack = token_encoder(f)
+    (run,) = stack.runs
+    same = Run(run.blocks, Integer(listed_layers(f)), shared=True)
+    f.values.pop(run.count)
+    narrow = replace(stack.embedding, width=f.let(size("d_embedding"), width), narrow=True)
+    head = masked_head(f, kind, tanh_activation, activation(f, "hidden_act", "gelu_new"), layer_norm)
+    without_spare_bias(f, head)
+    return Parts(head, encoder=replace(stack, runs=(same,), embedding=narrow))
 
 
 @family("modernbert", {"ModernBertForMaskedLM": MASKED, "ModernBertModel": "none"}, MODERNBERT)

@@ -92,6 +92,8 @@ ENCODER: Changes = {
 MODERN: Changes = {**ENCODER, **TOKENS, "local_attention": 5, "num_attention_heads": 2, "hidden_activation": "relu"}
 FROM_PADDING: Changes = ENCODER | {"pad_token_id": 1, "num_labels": 5}  # positions are numbered from the padding token
 ENCODERS: dict[str, Changes] = {
+    "AlbertForMaskedLM": ENCODER | {"embedding_size": 5, "num_hidden_layers": 3, "hidden_act": "relu"},
+    "AlbertForSequenceClassification": ENCODER | {"embedding_size": 12, "num_labels": 5},
     "CamembertForMaskedLM": FROM_PADDING,
     "Data2VecTextForMaskedLM": FROM_PADDING,
     "BertGenerationDecoder": ENCODER | {"is_decoder": True, "pad_token_id": 0, "bos_token_id": 0, "eos_token_id": 1},

@@ -49,6 +49,7 @@ def library_differs(config: dict[str, Any]) -> int:
 
 
 TWO_BIASES = (
+    "albert",
     "bert",
     "bert-generation",
     "camembert",

@@ -80,6 +80,7 @@ CASES = [case for case in ODD if case not in [*RECURRENT, *MADE_OF_MODELS]] + MO
 IDS = [f"{i}-{name}" for i, (name, _) in enumerate(CASES)]
 WRITERS = ("CausalLM", "LMHeadModel", "ForConditionalGeneration")
 READERS = (  # and write nothing, without a head that scores
+    "Albert",
     "Bert",
     "CLIP",
     "Camembert",
@@ -685,7 +686,7 @@ def test_every_family_is_executed() -> None:
         "mpnet",
         "roberta-prelayernorm",
     }
-    encoders |= {"bert-generation", "electra", "eurobert", "vit", "xlm-roberta", "xlm-roberta-xl"}
+    encoders |= {"albert", "bert-generation", "electra", "eurobert", "vit", "xlm-roberta", "xlm-roberta-xl"}
     encoders |= {
         "clip_text_model",
         "clip_vision_model",

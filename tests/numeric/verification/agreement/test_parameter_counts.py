@@ -28,7 +28,10 @@ NORM = r"(layer_?norm|LayerNorm|\bln_|\bln\d?\b|norm)"
 # names of parameters in the library: the first pattern that is found names the component; {} for weights or biases
 COMPONENTS = [
     (r"relative_attention_bias", "layers.relative_position_bias"),
-    (r"embeddings_project\b", "embedding_projection"),
+    (r"embeddings_project\b|embedding_hidden_mapping_in", "embedding_projection"),
+    (r"^predictions\.LayerNorm", "lm_head_norm"),
+    (r"^predictions\.", "lm_head_{}"),
+    (r"sop_classifier", "pooler_and_nsp"),
     (r"generator_predictions\.LayerNorm", "lm_head_norm"),
     (r"dense_prediction", "classifier_{}"),
     (r"generator_|discriminator_predictions", "lm_head_{}"),
