@@ -234,6 +234,7 @@ def _experts(network: Experts) -> Layer:
         linear_activation=network.linear_activation,
         gated=network.gated,
         corrected=network.corrected,
+        scaled_rows=network.scaled_rows,
     )
     if network.corrected:  # what is given there is stored in checkpoints: a weight of the model
         rows, given = layer.inputs

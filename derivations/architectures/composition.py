@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache, reduce
 
-from sympy import Expr, Integer, tanh
+from sympy import Expr, Ge, Integer, Lambda, floor, tanh
 
 from derivations.architectures.attention import attention_layer, soft_cap
 from derivations.architectures.blocks import Around, block_layer, feed_forward_layer
@@ -35,15 +35,17 @@ from derivations.architectures.patches import audio_stem, patch_embedding
 from derivations.architectures.projections import norm_layer
 from derivations.architectures.projectors import projector_layer, projectors_layer
 from derivations.architectures.relative_position_bias import buckets, relative_position_bias
+from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import Array, Variable, array, mask_array, token_array
-from derivations.language.arrays.functions import CausalMask, Lookup, WindowMask, gelu, named
+from derivations.language.arrays.functions import CausalMask, Lookup, MaskConjunction, WindowMask, gelu, named
 from derivations.language.arrays.masks import band_mask
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
+from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.shapes import total
 from derivations.language.layers.layer import Equations, Layer, Part, part
 from derivations.linear.linear import linear
 from derivations.positions.positional_encoding import positional_encoding
-from derivations.symbols import d_model, d_out, h, m, n, scalar, vocab
+from derivations.symbols import d_model, d_out, h, k, m, n, pos, scalar, vocab
 
 __all__ = ["build", "stack_layer", "tower_layer"]
 
@@ -288,7 +290,11 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
     let = Equations()
     beside: dict[object, Array] = {}
     if stack.causal:
-        windows = {block.window for block in stack.blocks if isinstance(block.attention, Attention)}
+        attended = [block.attention for block in stack.blocks if isinstance(block.attention, Attention)]
+        for chunk in {each.chunk: None for each in attended if each.chunk is not None}:
+            first = Tabulated(Lambda((pos, k), Iverson(Ge(k, chunk * floor(pos / chunk)))), n, n)
+            beside["chunk", chunk] = let(f"M_{chunk}")(MaskConjunction(CausalMask(n), first))
+        windows = {each.window for each in attended if each.chunk is None}
         # by text, because None and symbols have no common order
         for window in sorted(windows, key=str):
             mask = CausalMask(n) if window is None else WindowMask(n, window)
@@ -329,9 +335,15 @@ def _run(run: Run, name: str, X: Array, memory: Array | None, beside: dict[objec
     return part(name, _sequence(run, around, windows), count=count)(X, *shared, *given)
 
 
-def _mask(block: Block) -> Expr | None:
-    """Return the key of a block's mask: its window, or its reach to both sides."""
+def _mask(block: Block) -> Expr | tuple[str, Expr] | None:
+    """Return the key of a block's mask: its window, its chunks, or its reach to both sides."""
+    if isinstance(block.attention, Attention) and block.attention.chunk is not None:
+        return "chunk", block.attention.chunk
     return block.window if block.reach is None else block.reach
+
+
+def _name_of_mask(key: object) -> str:
+    return "M" if key is None else f"M_{key[1] if isinstance(key, tuple) else key}"
 
 
 def _masked(block: Block, masks: Mapping[object, Array]) -> bool:
@@ -342,7 +354,7 @@ def _masked(block: Block, masks: Mapping[object, Array]) -> bool:
 def _sequence(run: Run, around: Around, windows: list[object]) -> Layer:
     """Return different blocks in sequence as one layer."""
     X, memory = array("X", n, d_model), [array("memory", m, d_model)] if around.memory else []
-    masks = {window: mask_array("M" if window is None else f"M_{window}", n, n) for window in windows}
+    masks = {window: mask_array(_name_of_mask(window), n, n) for window in windows}
     bias = [array("B", _heads(run.blocks[0]), n, n)] if around.biased else []
     let = Equations()
     Z: Array = X

@@ -149,12 +149,12 @@ class Attention:
 
     `biases` are those of queries, keys, values and output, in this order; `score_scale` multiplies the scores, 1 /
     sqrt(d_k) when None; `soft_cap` c replaces the scores s by c tanh(s / c); `window` is the number of positions that
-    a position sees, itself included, and `reach` the distance up to which it sees others on both sides; `norm` is
-    applied to every query and key: before the rotation, or after it if `norm_after`, and over all heads together if
-    `norm_over_all`. `clip` c replaces the entries x of queries, keys and values by max(-c, min(x, c)). With `sinks`
-    every head has a learned score that takes a share of the weights, like the score of a key without a value. With an
-    `output_gate` what a head reads is multiplied by the sigmoid of a map of the rows. A `temperature` multiplies the
-    queries.
+    a position sees, itself included; `reach` is the distance up to which it sees others on both sides; in a `chunk` of
+    so many positions it sees itself and those before it. `norm` is applied to every query and key: before the
+    rotation, or after it if `norm_after`, and over all heads together if `norm_over_all`. `clip` c replaces the entries
+    x of queries, keys and values by max(-c, min(x, c)). With `sinks` every head has a learned score that takes a share
+    of the weights, like the score of a key without a value. With an `output_gate` what a head reads is multiplied by
+    the sigmoid of a map of the rows. A `temperature` multiplies the queries.
     """
 
     heads: Expr  # of each group, or all of them
@@ -171,10 +171,16 @@ class Attention:
     soft_cap: Expr | None = None
     window: Expr | None = None
     reach: Expr | None = None
+    chunk: Expr | None = None
     latent: Latent | None = None
     sinks: bool = False
     output_gate: bool = False
     temperature: Temperature | None = None
+
+    @property
+    def kept(self) -> Expr | None:
+        """The most positions whose keys and values are read again, None for all."""
+        return self.window if self.chunk is None else self.chunk
 
 
 @dataclass(frozen=True)
@@ -187,6 +193,7 @@ class Recurrent:
     mixer: Layer
     window: ClassVar[Expr | None] = None
     reach: ClassVar[Expr | None] = None
+    kept: ClassVar[Expr | None] = None
     latent: ClassVar[Latent | None] = None
     positions: ClassVar[Rotary | Alibi | None] = None
 
@@ -217,6 +224,7 @@ class Experts:
     biases: bool = False  # of the router and of every matrix of an expert
     linear_activation: Named | None = None  # of the linear half of an expert, where it has one
     gated: bool = True  # three matrices for each expert, else two
+    scaled_rows: bool = False  # the weights of experts multiply what they read, not what they put out
     corrected: bool = False  # experts are chosen by their scores plus stored numbers
     grouped: bool = False  # and among those of the best groups, which the equations lack
 

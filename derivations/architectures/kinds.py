@@ -25,7 +25,8 @@ def kind_of(block: Block, sparse: bool) -> str:
         return "network"
     if block.recurrent:
         return "recurrent"
-    return "full" if block.window is block.reach is None else "window"
+    near = block.attention.kept or block.reach
+    return "full" if near is None else "window"
 
 
 def by_kind(model: Model) -> Model:

@@ -495,6 +495,6 @@ def _assumed(counts: Counts) -> Iterator[str]:
         yield f"weights are stored as {counts.storage_words}"
     if counts.model.storage.dtype is None:
         yield f"no type of numbers is given: {counts.dtype}"
-    windows = {str(counts.number(attention.window)) for attention in attentions if attention.window is not None}
+    windows = {str(counts.number(attention.kept)) for attention in attentions if attention.kept is not None}
     if windows:
         yield f"the cache of a layer with a window stops growing at {', '.join(sorted(windows))} positions"

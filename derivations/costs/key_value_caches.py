@@ -148,7 +148,7 @@ def _held(model: Model, latent: str) -> Iterator[_Held]:
             own = parts["self_attention"].layer
             each = _expanded(own) if block.attention.latent and latent == "expanded" else _rows(own)
             source = _rows(parts["cross_attention"].layer) * m if block.cross_attention else Integer(0)
-            yield _Held(block, run.count, each, block.attention.window, source, states)
+            yield _Held(block, run.count, each, block.attention.kept, source, states)
 
 
 def _states(mixer: Layer) -> Expr:

@@ -67,6 +67,7 @@ def mixture_of_experts(
     biases: bool = False,
     linear_activation: Named | None = None,
     gated: bool = True,
+    scaled_rows: bool = False,
 ) -> Layer:
     """Return a mixture of E gated networks, of which every position uses K.
 
@@ -76,7 +77,8 @@ def mixture_of_experts(
                  its rows times sigmoid(X W_shared_gate) when `shared_gate`. With `biases` the router and every
                  matrix of an expert has one, b_router (E,), b_gate and b_up (E, d_expert), b_down (E, d_model); if
                  `linear_activation` is given, it is applied to the linear half of an expert, X W_up; unless `gated`,
-                 an expert is activation(X W_up) W_down, and so is the shared network
+                 an expert is activation(X W_up) W_down, and so is the shared network; with
+                 `scaled_rows` the weight g_s multiplies the rows that an expert reads, not what it puts out
     Shapes       X (n, d_model), b (E,), W_router (d_model, E), W_gate and W_up (E, d_model, d_expert),
                  W_down (E, d_expert, d_model), W_shared_gate (d_model,), chosen (K, n), Y (n, d_model); the shared
                  network has d_shared hidden units, those of all shared experts together
@@ -106,15 +108,17 @@ def mixture_of_experts(
         total = let("total")(SumOver(p[s], s, K))
         p = let("w", over=(s, K))(share(p[s], total))
     g = p if factor == 1 else let("g", over=(s, K))(factor * p[s])
+    weights = ColumnBroadcast(g[s], d_model)
+    rows = let("X_s", over=(s, K))(Hadamard(weights, X))[s] if scaled_rows else X
     if gated:
-        H = let("H", over=(s, K))(affine(X, W_gate, b_gate, chosen[s]))
-    U = let("U", over=(s, K))(affine(X, W_up, b_up, chosen[s]))
+        H = let("H", over=(s, K))(affine(rows, W_gate, b_gate, chosen[s]))
+    U = let("U", over=(s, K))(affine(rows, W_up, b_up, chosen[s]))
     if gated:
         G = let("G", over=(s, K))(Hadamard(activation(H[s]), linear_activation(U[s]) if linear_activation else U[s]))
     else:
         G = let("G", over=(s, K))(activation(U[s]))
     Z = let("Z", over=(s, K))(affine(G[s], W_down, b_down, chosen[s]))
-    Y = let("Y")(SumOver(Hadamard(ColumnBroadcast(g[s], d_model), Z[s]), s, K))
+    Y = let("Y")(SumOver(Z[s] if scaled_rows else Hadamard(weights, Z[s]), s, K))
     if shared:
         network = gated_feed_forward(activation) if gated else feed_forward(activation, biases=False)
         common = part("shared_experts", network.xreplace({d_ff: d_shared}))

@@ -78,6 +78,7 @@ RELATIVES = [
     "jamba",
     "kimi_k2",
     "kimi_linear",
+    "llama4_text",
     "m2m_100",
     "mamba",
     "mamba2",

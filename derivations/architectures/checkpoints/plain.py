@@ -9,6 +9,7 @@ from derivations.architectures.checkpoints.family import (
     Stored,
     also,
     fused,
+    gated,
     head,
     in_sections,
     linear,
@@ -27,6 +28,7 @@ __all__ = [
     "GLM_EXPERTS",
     "GRANITE_EXPERTS",
     "LAYERS",
+    "LLAMA_4",
     "MINIMAX_EXPERTS",
     "PHI",
     "UNGATED",
@@ -91,4 +93,15 @@ DBRX = Family(
         **head(),
     },
     prefixes=("transformer.",),
+)
+FED = f"{LAYERS}.feed_forward"
+LLAMA_4 = also(
+    LLAMA,
+    gated("decoder.feed_forward", *(f"{FED}.{name}_proj" for name in ("gate", "up", "down"))),
+    gated("decoder.experts.shared_experts", *(f"{FED}.shared_expert.{name}_proj" for name in ("gate", "up", "down"))),
+    {f"decoder.experts.{W}": Stored(f"{FED}.experts.gate_up_proj", True, beside=HALVES, stacked=True) for W in HALVES},
+    {
+        "decoder.experts.W_down": Stored(f"{FED}.experts.down_proj", as_written=True, stacked=True),
+        "decoder.experts.W_router": Stored(f"{FED}.router.weight"),
+    },
 )

@@ -31,6 +31,7 @@ JOINED: Mapping[str, tuple[str, bool]] = {
     "aya_vision": ("AyaVision", True),  # Cohere (2025)
     "gemma3": ("Gemma3", True),  # Gemma Team (2025)
     "internvl": ("InternVL", True),  # Zhu et al. (2025), InternVL 3
+    "llama4": ("Llama4", False),  # Meta (2025)
     "llava": ("Llava", False),  # Liu et al. (2024), LLaVA-1.5
     "llava_next": ("LlavaNext", False),  # Liu et al. (2024)
     "llava_onevision": ("LlavaOnevision", False),  # Li et al. (2024)

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from derivations.architectures.checkpoints.llama import LLAMA
-from derivations.architectures.checkpoints.plain import DBRX
-from derivations.architectures.description import Attention, Block, Norm, Temperature
+from derivations.architectures.checkpoints.plain import DBRX, LLAMA_4
+from derivations.architectures.description import Attention, Block, FeedForward, Norm, Temperature
 from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields, positive
+from derivations.architectures.hugging_face.positions import rotary
+from derivations.architectures.hugging_face.readers.gated import decoder_of, experts_of, same_biases
 from derivations.architectures.hugging_face.readers.plain import Decoder, Sparse, Windows, reader_of
-from derivations.architectures.hugging_face.shared import Parts
+from derivations.architectures.hugging_face.shared import Parts, grouped_heads, listed_layers, norm, runs
+from derivations.symbols import d_ff, size
 
-__all__ = ["dbrx", "ministral3"]
+__all__ = ["dbrx", "llama4", "ministral3"]
 
 OF_DBRX = {
     "attn_config": {"kv_n_heads": "num_key_value_heads"},
@@ -89,6 +92,50 @@ def ministral3(f: Fields, kind: str) -> Parts:
     return _replaced(reader_of(decoder)(f, kind), temperature=grown)
 
 
+@family("llama4_text", {"Llama4ForCausalLM": "language_model", "Llama4TextModel": "none"}, LLAMA_4)
+def llama4(f: Fields, kind: str) -> Parts:
+    """Llama 4 (Meta 2025): chunks of positions, some layers without positions, experts that read scaled rows."""
+    rms = norm(f, "rms_norm_eps", "1e-5", "rms")
+    for field in ("max_position_embeddings", "router_jitter_noise", "for_llm_compressor"):
+        f.take(field, None)
+    heads, groups = grouped_heads(f, 8, width=128)
+    count, period = listed_layers(f), f.whole("no_rope_layer_interval", 4) or 4
+    turned = f.numbers("no_rope_layers", 2) or [int((i + 1) % period != 0) for i in range(count)]
+    chunk = f.whole("attention_chunk_size", 8192, none=True)
+    usual = ["chunked_attention" if each and chunk is not None else "full_attention" for each in turned]
+    kinds = f.words("layer_types", ("chunked_attention", "full_attention")) or usual
+    if min(len(turned), len(kinds)) < count:
+        raise f.error("no_rope_layers", f"or layer_types has fewer entries than {count} layers")
+    if chunk is not None:
+        f.assumptions.append("a step is counted as if it read all positions before it, those of earlier chunks as well")
+    if chunk is None and "chunked_attention" in kinds[:count]:
+        raise f.error("attention_chunk_size", "is null, and there are layers with chunks")
+    full = Attention(heads, groups, biases=same_biases(f.flag("attention_bias", False)))
+    normed = Norm("rms", rms.eps, scaled=False) if f.flag("use_qk_norm", True) else None
+    near = replace(full, positions=rotary(f, "500000", halves=False), norm=normed, norm_after=True)
+    grown = Temperature(f.number("attn_scale", "0.1"), f.number("floor_scale", "8192"), first=1)
+    full = replace(full, temperature=grown if f.flag("attn_temperature_tuning", True) else None)
+    sparse = experts_of(f, "intermediate_size", ("num_local_experts",), normalised=False)
+    shared = f.let(size("d_shared"), f.values[size("d_expert")])
+    sparse = replace(sparse, d_shared=shared, scoring="sigmoid", scaled_rows=True)
+    step, listed = f.whole("interleave_moe_layer_step", 1) or 1, f.take("moe_layers", None)
+    if listed is not None and not (isinstance(listed, list) and all(type(each) is int for each in listed)):
+        raise f.error("moe_layers", "is no list of numbers of layers")
+    with_experts = range(step - 1, count, step) if listed is None else listed
+    wide = f.whole("intermediate_size_mlp", 16384) or 1
+    dense = FeedForward(sparse.activation, True, False, d_ff)
+    if any(i not in with_experts for i in range(count)):
+        f.let(d_ff, wide)
+
+    def layer(i: int) -> Block:
+        attention = near if turned[i] else full
+        if kinds[i] == "chunked_attention":
+            attention = replace(attention, chunk=f.let(size("chunk"), chunk or 1))
+        return Block(attention, sparse if i in with_experts else dense, rms)
+
+    return decoder_of(f, kind, runs(f, [layer(i) for i in range(count)]), rms)
+
+
 def _replaced(parts: Parts, **changes: object) -> Parts:
     """Return a decoder whose attention has some other fields."""
     assert parts.decoder is not None
@@ -97,5 +144,5 @@ def _replaced(parts: Parts, **changes: object) -> Parts:
         assert isinstance(block.attention, Attention)
         return replace(block, attention=replace(block.attention, **changes))  # type: ignore[arg-type]
 
-    runs = tuple(replace(run, blocks=tuple(map(changed, run.blocks))) for run in parts.decoder.runs)
-    return replace(parts, decoder=replace(parts.decoder, runs=runs))
+    layers = tuple(replace(run, blocks=tuple(map(changed, run.blocks))) for run in parts.decoder.runs)
+    return replace(parts, decoder=replace(parts.decoder, runs=layers))

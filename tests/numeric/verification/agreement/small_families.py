@@ -145,7 +145,16 @@ DBRX: Changes = {"d_model": 24, "n_heads": 6, "n_layers": 2, **TOKENS}
 TURNED: Changes = {"rope_theta": 10000.0}  # without which the library has no such model
 SPARSE_OF_DBRX: Changes = {"ffn_hidden_size": 7, "moe_num_experts": 5, "moe_top_k": 2}
 NORMS: Changes = {"norm_bias": True, "classifier_bias": True, "decoder_bias": False}
+LLAMA_4: Changes = {**SIZES, **TOKENS, "num_local_experts": 5, "num_experts_per_tok": 2, "intermediate_size_mlp": 13}
+LLAMA_4 |= {"attention_chunk_size": 3, "no_rope_layer_interval": 3, "floor_scale": 2, "attn_scale": 0.3}
 LONE: list[tuple[str, Changes]] = [
+    ("Llama4ForCausalLM", LLAMA_4),
+    (
+        "Llama4ForCausalLM",
+        LLAMA_4
+        | {"interleave_moe_layer_step": 2, "use_qk_norm": False, "attention_bias": True}
+        | {"no_rope_layers": [0, 1, 1], "attn_temperature_tuning": False, "num_experts_per_tok": 1},
+    ),
     (
         "DbrxForCausalLM",
         DBRX | {"attn_config": TURNED | {"kv_n_heads": 2, "clip_qkv": 0.7}, "ffn_config": SPARSE_OF_DBRX},

@@ -76,7 +76,8 @@ MORE: list[tuple[str, dict[str, Any]]] = [
     ("Gemma3ForCausalLM", WINDOW | {"num_hidden_layers": 8, "head_dim": 6}),
     ("Phi3ForCausalLM", WINDOW | {"pad_token_id": 0, "partial_rotary_factor": 0.5}),
 ]
-CASES = [case for case in ODD if case not in [*RECURRENT, *MADE_OF_MODELS]] + MORE
+DENSE = [case for case in ODD if case[0].startswith("Llama4")]  # whose experts all read every row in the library
+CASES = [case for case in ODD if case not in [*RECURRENT, *MADE_OF_MODELS, *DENSE]] + MORE
 IDS = [f"{i}-{name}" for i, (name, _) in enumerate(CASES)]
 WRITERS = ("CausalLM", "LMHeadModel", "ForConditionalGeneration")
 READERS = (  # and write nothing, without a head that scores
@@ -353,6 +354,21 @@ def test_a_pass_over_recurrences_executes_the_products_that_are_counted(name: st
     for batch, n, _ in SIZES:
         _, forward = executed(theirs, tokens(batch, n), use_cache=False)
         assert forward == matmul(model, batch=batch, seq=n) + beside_recurrences(theirs, batch, n)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "arguments"), DENSE)
+def test_experts_that_are_not_chosen_are_executed_and_not_counted(name: str, arguments: dict[str, Any]) -> None:
+    """The library multiplies the rows of experts that are not chosen by 0, and their products are executed."""
+    theirs, model = library(name, arguments)
+    config = theirs.config
+    others = (config.num_local_experts - config.num_experts_per_tok) * len(config.moe_layers)
+    for batch, n, _ in SIZES:
+        each = 2 * batch * n * 3 * config.hidden_size * config.intermediate_size
+        output, forward = executed(theirs, tokens(batch, n))
+        _, backward = executed(total(output).backward)
+        assert forward == matmul(model, batch=batch, seq=n) + others * each
+        assert forward + backward == matmul(model, phase="training", batch=batch, seq=n) + 3 * others * each
 
 
 @pytest.mark.parametrize(("name", "arguments"), [("GPT2LMHeadModel", GPT2), ("Gemma2ForCausalLM", LLAMA)])
@@ -674,6 +690,7 @@ def test_a_product_that_nothing_counts_is_refused() -> None:
 def test_every_family_is_executed() -> None:
     compared = {class_and_config(name, arguments)[1].model_type for name, arguments in CASES}
     recurrent = {class_and_config(name, arguments)[1].model_type for name, arguments in RECURRENT}
+    compared |= {class_and_config(name, arguments)[1].model_type for name, arguments in DENSE}
     assert compared | recurrent | {*JOINED} == set(FAMILIES)  # their language models are those of other families
     writing = {class_and_config(name, arguments)[1].model_type for (name, arguments), _ in WRITING}
     encoders = {
@@ -697,5 +714,11 @@ def test_every_family_is_executed() -> None:
         "siglip_vision_model",
         "vit_msn",
     }
-    assert set(FAMILIES) - writing == encoders | (recurrent - writing) | {"dbrx", "gpt_neo", "openai-gpt", *JOINED}
+    assert set(FAMILIES) - writing == encoders | (recurrent - writing) | {
+        "dbrx",
+        "gpt_neo",
+        "llama4_text",
+        "openai-gpt",
+        *JOINED,
+    }
     assert len(CASES) >= 60
