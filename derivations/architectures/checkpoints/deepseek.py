@@ -21,6 +21,7 @@ DEEPSEEK_V3 = Family(
         **gated("decoder.experts.shared_experts", *(f"{MLP}.shared_experts.{n}_proj" for n in ("gate", "up", "down"))),
         **{f"decoder.experts.{W}": Stored(f"{MLP}.experts.{{e}}.{name}.weight") for W, name in EXPERTS.items()},
         "decoder.experts.W_router": Stored(f"{MLP}.gate.weight"),
+        "decoder.experts.b_correction": Stored(f"{MLP}.gate.e_score_correction_bias"),
         **norm("decoder.self_attention_norm", "layers.{n}.input_layernorm"),
         **norm("decoder.feed_forward_norm", "layers.{n}.post_attention_layernorm"),
         **norm("decoder.final_norm", "norm"),

@@ -38,11 +38,9 @@ __all__ = [
 BLOCK, AT, LAYERS = "decoder.self_attention", "layers.{n}.self_attn", "layers.{n}"
 HALVES, SPARSE = ("W_gate", "W_up"), f"{LAYERS}.block_sparse_moe"
 
-CORRECTED = {"decoder.experts.b_correction": Stored(f"{LAYERS}.mlp.gate.e_score_correction_bias")}
 GLM_EXPERTS = also(
     LLAMA,
     {each: stored for each, stored in DEEPSEEK_V3.weights.items() if each.startswith("decoder.experts.")},
-    CORRECTED,
 )
 MINIMAX_EXPERTS = also(MIXTRAL, {"decoder.experts.b_correction": Stored(f"{SPARSE}.e_score_correction_bias")})
 UNGATED = also(LLAMA, network("decoder", f"{LAYERS}.mlp.up_proj", f"{LAYERS}.mlp.down_proj"))

@@ -36,12 +36,15 @@ from derivations.recurrences.causal_convolution import width
 from derivations.recurrences.gated_delta_net import key_heads, key_width, kimi_delta_attention, value_width
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, size
 
-__all__ = ["deepseek_v2", "deepseek_v3", "glm4_moe_lite", "kimi_linear", "minicpm3", "youtu"]
+__all__ = ["deepseek_v2", "deepseek_v3", "glm4_moe_lite", "kimi_k2", "kimi_linear", "minicpm3", "youtu"]
 
 
 @dataclass(frozen=True)
 class Defaults:
-    """Defaults of the fields that concern latent rows and experts, as the library has them; `dense` first layers."""
+    """Defaults of the fields that concern latent rows and experts, as the library has them; `dense` first layers.
+
+    Where experts are `corrected`, stored numbers are added to the scores by which they are chosen.
+    """
 
     query_rank: int | None = 1536
     rotated: bool = True
@@ -51,30 +54,42 @@ class Defaults:
     normalised: bool = True
     dense: int = 3
     groups: tuple[int | None, int | None] = (8, 4)
+    corrected: bool = False
 
 
-@family("kimi_k2", decoder_heads("DeepseekV3"), DEEPSEEK_V3, runs=False)
 @family("deepseek_v3", decoder_heads("DeepseekV3"), DEEPSEEK_V3, runs=False)
 def deepseek_v3(f: Fields, kind: str) -> Parts:
-    """DeepSeek-V3 (DeepSeek-AI 2024), the main model; Kimi K2 (Kimi Team 2025) has other sizes."""
+    """DeepSeek-V3 (DeepSeek-AI 2024), the main model."""
+    return _main_model(f, kind, Defaults())
+
+
+@family("kimi_k2", decoder_heads("DeepseekV3"), DEEPSEEK_V3)
+def kimi_k2(f: Fields, kind: str) -> Parts:
+    """Kimi K2 (Kimi Team 2025): DeepSeek-V3 with one group of experts."""
+    return _main_model(f, kind, Defaults(corrected=True))
+
+
+def _main_model(f: Fields, kind: str, usual: Defaults) -> Parts:
+    """Return a model of DeepSeek-V3's kind without the layers that predict further tokens."""
     for field, understood in _UNDERSTOOD.items():
         f.only(field, understood)
     _prediction_layers(f)
-    return _with_experts(f, kind, Defaults())
+    return _with_experts(f, kind, usual)
 
 
-@family("deepseek_v2", decoder_heads("DeepseekV2"), DEEPSEEK_V3, runs=False)
+@family("deepseek_v2", decoder_heads("DeepseekV2"), DEEPSEEK_V3)
 def deepseek_v2(f: Fields, kind: str) -> Parts:
     """DeepSeek-V2 (DeepSeek-AI 2024): experts chosen by softmax, whose weights are not made to add up to 1."""
     for field, understood in (("scoring_func", "softmax"), ("moe_layer_freq", 1)):
         f.only(field, understood)
-    f.choice("topk_method", dict.fromkeys(("greedy", "group_limited_greedy"), ""), "greedy")
+    grouped = f.choice("topk_method", {"greedy": False, "group_limited_greedy": True}, "greedy")
     f.flag("norm_topk_prob", False)  # which the library does not read
     parts = _with_experts(f, kind, Defaults(scale="1", shared=2, dense=0, groups=(None, None), halves=False))
-    return _experts_replaced(parts, scoring="softmax", normalised=False)
+    of_all = {} if grouped else {"grouped": False}
+    return _experts_replaced(parts, scoring="softmax", normalised=False, **of_all)
 
 
-@family("glm4_moe_lite", decoder_heads("Glm4MoeLite"), DEEPSEEK_V3, runs=False)
+@family("glm4_moe_lite", decoder_heads("Glm4MoeLite"), DEEPSEEK_V3)
 def glm4_moe_lite(f: Fields, kind: str) -> Parts:
     """GLM-4.7-Flash (Z.ai 2026): DeepSeek-V3 with one dense layer."""
     listed = f.words("mlp_layer_types", ("dense", "sparse"))
@@ -83,16 +98,17 @@ def glm4_moe_lite(f: Fields, kind: str) -> Parts:
         raise f.error("mlp_layer_types", "has a dense layer behind one with experts, which is not understood")
     if listed is not None and len(listed) != f.whole("num_hidden_layers"):
         raise f.error("mlp_layer_types", f"has {len(listed)} entries, and another number of layers is given")
-    return _with_experts(f, kind, Defaults(query_rank=768, scale="1.8", dense=dense, groups=(1, 1)))
+    f.only("first_k_dense_replace", dense)  # which the library does not read
+    return _with_experts(f, kind, Defaults(query_rank=768, scale="1.8", dense=dense, groups=(1, 1), corrected=True))
 
 
-@family("youtu", decoder_heads("Youtu"), DEEPSEEK_V3, runs=False)
+@family("youtu", decoder_heads("Youtu"), DEEPSEEK_V3)
 def youtu(f: Fields, kind: str) -> Parts:
     """Youtu-LLM (Tencent 2026): latent attention before dense networks."""
     return _dense(f, kind, Defaults())
 
 
-@family("minicpm3", decoder_heads("MiniCPM3"), DEEPSEEK_V3, runs=False)
+@family("minicpm3", decoder_heads("MiniCPM3"), DEEPSEEK_V3)
 def minicpm3(f: Fields, kind: str) -> Parts:
     """MiniCPM3 (Hu et al. 2024): scaled embeddings, residual sums and scores."""
     parts = _dense(f, kind, Defaults(query_rank=768, halves=True))
@@ -258,9 +274,9 @@ def _experts(f: Fields, usual: Defaults) -> Experts:
         scoring="sigmoid",
         normalised=f.flag("norm_topk_prob", usual.normalised),
         scale=f.number("routed_scaling_factor", usual.scale),
+        corrected=usual.corrected,
     )
-    check_groups(f, *usual.groups)
-    return found
+    return replace(found, grouped=check_groups(f, *usual.groups))
 
 
 def _layers(f: Fields, dense: Block, sparse: Block, usual: Defaults) -> tuple[Run, ...]:

@@ -147,7 +147,35 @@ SPARSE_OF_DBRX: Changes = {"ffn_hidden_size": 7, "moe_num_experts": 5, "moe_top_
 NORMS: Changes = {"norm_bias": True, "classifier_bias": True, "decoder_bias": False}
 LLAMA_4: Changes = {**SIZES, **TOKENS, "num_local_experts": 5, "num_experts_per_tok": 2, "intermediate_size_mlp": 13}
 LLAMA_4 |= {"attention_chunk_size": 3, "no_rope_layer_interval": 3, "floor_scale": 2, "attn_scale": 0.3}
+ROUTED: Changes = {
+    "n_routed_experts": 6,
+    "n_group": 3,
+    "topk_group": 2,
+    "num_experts_per_tok": 3,
+    "moe_intermediate_size": 5,
+}
+LATENT: Changes = {
+    **TOKENS,
+    "hidden_size": 24,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 3,
+    "num_key_value_heads": 3,
+    "intermediate_size": 11,
+    "max_position_embeddings": 64,
+    "kv_lora_rank": 11,
+    "q_lora_rank": 13,
+    "qk_rope_head_dim": 2,
+    "qk_nope_head_dim": 5,
+    "v_head_dim": 7,
+}
+EVEN: Changes = LATENT | {"kv_lora_rank": 12, "qk_nope_head_dim": 6}  # as pairs of reals are complex numbers there
+ONE_GROUP: Changes = ROUTED | {"n_group": 1, "topk_group": 1, "first_k_dense_replace": 1}
 LONE: list[tuple[str, Changes]] = [
+    ("DeepseekV2ForCausalLM", EVEN | ROUTED),
+    ("DeepseekV2ForCausalLM", EVEN | ONE_GROUP | {"topk_method": "group_limited_greedy", "q_lora_rank": None}),
+    ("Glm4MoeLiteForCausalLM", LATENT | ONE_GROUP),
+    ("MiniCPM3ForCausalLM", LATENT | {"scale_emb": 3.0, "scale_depth": 1.7, "dim_model_base": 7}),
+    ("YoutuForCausalLM", LATENT | {"q_lora_rank": None}),
     ("Llama4ForCausalLM", LLAMA_4),
     (
         "Llama4ForCausalLM",
@@ -179,28 +207,6 @@ LONE: list[tuple[str, Changes]] = [
     ("OpenAIGPTLMHeadModel", GPT),
     ("OpenAIGPTLMHeadModel", GPT | {"afn": "relu", "tie_word_embeddings": False}),
 ]
-ROUTED: Changes = {
-    "n_routed_experts": 6,
-    "n_group": 3,
-    "topk_group": 2,
-    "num_experts_per_tok": 3,
-    "moe_intermediate_size": 5,
-}
-LATENT: Changes = {
-    **TOKENS,
-    "hidden_size": 24,
-    "num_hidden_layers": 3,
-    "num_attention_heads": 3,
-    "num_key_value_heads": 3,
-    "intermediate_size": 11,
-    "max_position_embeddings": 64,
-    "kv_lora_rank": 11,
-    "q_lora_rank": 13,
-    "qk_rope_head_dim": 2,
-    "qk_nope_head_dim": 5,
-    "v_head_dim": 7,
-}
-EVEN: Changes = LATENT | {"kv_lora_rank": 12, "qk_nope_head_dim": 6}  # as pairs of reals are complex numbers there
 XGLM: Changes = {**TOKENS, "d_model": 12, "ffn_dim": 11, "num_layers": 2, "attention_heads": 3}
 THREE_AXES: Changes = {
     **TOKENS,
@@ -295,17 +301,14 @@ COUNTED: list[tuple[str, Changes]] = [
     ),
     ("CLIPTextModel", ENCODER | TOKENS),
     ("CodeGenForCausalLM", GPT | {"n_embd": 16, "n_head": 4, "rotary_dim": 2, "n_ctx": 17}),
-    ("DeepseekV2ForCausalLM", EVEN | ROUTED),
     ("DeepseekV2ForCausalLM", EVEN | ROUTED | {"topk_method": "group_limited_greedy", "first_k_dense_replace": 2}),
     ("Glm4MoeLiteForCausalLM", LATENT | ROUTED),
     ("ElectraForPreTraining", ENCODER | {"embedding_size": 12, "hidden_act": "relu"}),
     ("M2M100ForConditionalGeneration", PAIR),
-    ("MiniCPM3ForCausalLM", LATENT | {"scale_emb": 3.0, "scale_depth": 1.7, "dim_model_base": 7}),
     ("XGLMForCausalLM", XGLM),
+    ("DeepseekV3ForCausalLM", LATENT | ONE_GROUP | {"model_type": "kimi_k2"}),
     ("PhimoeForCausalLM", {**SIZES, **TOKENS, "num_local_experts": 5}),
     ("PhimoeForCausalLM", {**SIZES, **TOKENS, "attention_bias": True, "num_local_experts": 3, "lm_head_bias": True}),
-    ("DeepseekV3ForCausalLM", LATENT | ROUTED | {"model_type": "kimi_k2"}),
-    ("YoutuForCausalLM", LATENT | {"q_lora_rank": None}),
     ("Qwen2VLTextModel", THREE_AXES),
     ("Qwen2_5_VLTextModel", THREE_AXES),
     ("Qwen3VLTextModel", THREE_AXES | {"head_dim": 8}),

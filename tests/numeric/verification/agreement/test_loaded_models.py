@@ -421,6 +421,17 @@ def test_frequencies_for_which_a_number_is_missing_are_refused(tmp_path: Path) -
         load(tmp_path)
 
 
+def test_kimi_k2_is_deepseek_v3_with_one_group_of_experts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library has no such model_type: its file is that of DeepSeek-V3, where only the word differs."""
+    sizes = next(sizes for _, sizes in COUNTED if sizes.get("model_type") == "kimi_k2")
+    monkeypatch.setitem(CASES, "kimi_k2", small("DeepseekV3ForCausalLM", {**sizes, "model_type": "deepseek_v3"}))
+    model, given, expected = exact("kimi_k2")
+    model.save_pretrained(tmp_path)
+    config = (tmp_path / "config.json").read_text(encoding="utf-8").replace('"deepseek_v3"', '"kimi_k2"')
+    (tmp_path / "config.json").write_text(config, encoding="utf-8")
+    np.testing.assert_allclose(load(tmp_path, np.float64).logits(*given), expected, rtol=0, atol=1e-10)
+
+
 def test_experts_of_the_best_groups_are_refused(tmp_path: Path) -> None:
     """Scores of experts that are chosen among all would be wrong."""
     sizes = next(sizes for name, sizes in COUNTED if name == "Glm4MoeForCausalLM")
