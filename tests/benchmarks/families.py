@@ -129,6 +129,7 @@ def products(name: str, arguments: Mapping[str, Any]) -> tuple[int, int]:
         library,
         matmul,
         of_learned_query,
+        of_other_experts,
         tokens,
         with_picture,
     )
@@ -144,9 +145,8 @@ def products(name: str, arguments: Mapping[str, Any]) -> tuple[int, int]:
             _, there = executed(theirs, **given)
         beside = of_learned_query(theirs.config.vision_config, batch)
         return matmul(model, batch=batch, seq=LONG) + beside, there
-    with torch.no_grad():
-        _, there = executed(theirs, **inputs(name, theirs.config, batch, n, source))
-    beside = of_learned_query(theirs.config, batch)
+    _, there = executed(theirs, **inputs(name, theirs.config, batch, n, source))
+    beside = of_learned_query(theirs.config, batch) + of_other_experts(theirs.config, batch, n)
     return matmul(model, batch=batch, seq=n, source=source) + beside, there
 
 
