@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sympy import Expr, Ge, Gt, Integer, Le, Lt, Max, Min, Symbol, expand, oo, sympify
+from sympy import Expr, Ge, Gt, Integer, Le, Lt, Max, Min, Symbol, expand, floor, oo, sympify
 from sympy.logic.boolalg import Boolean
 from sympy.printing.str import StrPrinter
 
@@ -21,7 +21,7 @@ from derivations.language.arrays.expression import Array, Shape, require
 from derivations.language.arrays.scalars import Iverson, brackets
 from derivations.language.arrays.shapes import Axis, Place, Sized, axis, flat, same_size, total
 
-__all__ = ["BandMask", "CausalMask", "WindowMask", "as_band", "band_mask", "intersection"]
+__all__ = ["BandMask", "CausalMask", "WindowMask", "as_band", "band_mask", "chunks_of", "intersection"]
 
 
 class BandMask(Array):
@@ -164,6 +164,21 @@ def as_band(mask: Array) -> BandMask | None:
             return None
         lower, upper = Max(lower, bounds[0]), Min(upper, bounds[1])
     return BandMask(*mask.shape, lower, upper) if conditions else None
+
+
+def chunks_of(mask: Array) -> Expr | None:
+    """Return c for a table by which query i sees the keys from the start of its chunk, j >= c floor(i/c), else None."""
+    if not isinstance(mask, Tabulated) or len(mask.shape) != 2:
+        return None
+    row, column = mask.args[0].variables
+    for condition in (conditions := brackets(mask.args[0].expr)):
+        starts = condition.rhs.atoms(floor) if isinstance(condition, Ge) and condition.lhs == column else set()
+        if len(conditions) == len(starts) == 1:
+            (start,) = starts
+            length = row / start.args[0]
+            if condition.rhs == length * start and not length.free_symbols & {row, column}:
+                return length
+    return None
 
 
 def _require_bound(name: str, bound: Expr, absent: Expr) -> None:

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, singledispatch
 
-from sympy import Expr, Integer, Min
+from sympy import Expr, Integer, Min, floor
 
 from derivations.language.arrays.arrangements import SumOver
 from derivations.language.arrays.expression import Array, Member, Plus, Scaled, Transpose, Variable
 from derivations.language.arrays.functions import Elementwise, Hadamard, MaskConjunction, RowSoftmax
-from derivations.language.arrays.masks import as_band, intersection
+from derivations.language.arrays.masks import CausalMask, as_band, chunks_of, intersection
+from derivations.language.arrays.shapes import total
 from derivations.language.differentiation.pullback import Pullback
 from derivations.language.layers.layer import Apply, Equation, Layer, Repeat
 
@@ -39,18 +40,31 @@ __all__ = [
 def visible_pairs(mask: Array) -> Expr | None:
     """Return the number of pairs (query, key) that a mask shows, or None for a mask that depends on more than sizes.
 
-    Definition   for a band, the pairs between its two diagonals: n (n + 1)/2 for a causal mask
+    Definition   for a band, the pairs between its two diagonals: n (n + 1)/2 for a causal mask; for chunks of c keys,
+                 n m - c sum_i floor(i/c) if there are m >= n keys
     """
-    band = as_band(mask)
-    return None if band is None else band.pairs
+    if (band := as_band(mask)) is not None:
+        return band.pairs
+    if (length := chunks_of(mask)) is None:
+        return None
+    n, m = map(total, mask.shape)
+    whole, rest = floor(n / length), n - length * floor(n / length)
+    return n * m - length * (length * whole * (whole - 1) / 2 + whole * rest)
 
 
 @visible_pairs.register
 def _(mask: MaskConjunction) -> Expr | None:
-    """The number of pairs that both show: exact for two bands, else the smallest known number, an upper bound."""
+    """The number of pairs that both show: exact for two bands and for causal chunks.
+
+    Else it is the smallest known number, an upper bound.
+    """
     bands = [band for part in mask.args if (band := as_band(part)) is not None]
     if len(bands) == 2 and (both := intersection(*bands)) is not None:
         return both.pairs
+    for one, other in (mask.args, mask.args[::-1]):
+        if isinstance(one, CausalMask) and chunks_of(other) is not None:
+            # the keys before a chunk are behind none of its queries: the causal mask shows them all
+            return one.pairs - (total(one.sides[0]) ** 2 - visible_pairs(other))
     known = [pairs for part in mask.args if (pairs := visible_pairs(part)) is not None]
     # a pair that both masks show is shown by each of them
     return Min(*known) if known else None

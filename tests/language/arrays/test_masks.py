@@ -4,13 +4,13 @@ from itertools import product
 
 import numpy as np
 import pytest
-from sympy import Eq, Lambda, Le, Lt, Ne, Symbol, expand, oo
+from sympy import Eq, Ge, Lambda, Le, Lt, Ne, Symbol, expand, floor, oo
 
 from derivations.attention.band_masks import band_independence, bands, last_rows_of_bands
 from derivations.language.arrays.arrangements import Numbers, Tabulated
 from derivations.language.arrays.expression import ColumnBroadcast, RowBroadcast, array, mask_array, token_array
 from derivations.language.arrays.functions import CausalMask, Lookup, MaskConjunction, WindowMask, named, row_softmax
-from derivations.language.arrays.masks import BandMask, as_band, band_mask
+from derivations.language.arrays.masks import BandMask, as_band, band_mask, chunks_of
 from derivations.language.arrays.rows import RowRange
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.shapes import ShapeError
@@ -51,6 +51,20 @@ def test_the_usual_masks_are_bands():
     assert visible_pairs(MaskConjunction(BandMask(5, 7, -1, oo), BandMask(5, 7, -oo, 2))) == visible_pairs(
         BandMask(5, 7, -1, 2)
     )
+
+
+def test_chunks_show_the_pairs_of_a_loop():
+    """Of 7 and of 6 positions in chunks of 3, each sees itself and those before it in its chunk."""
+    for count in (6, 7):
+        chunks = Tabulated(Lambda((i, j), Iverson(Ge(j, 3 * floor(i / 3)))), count, count)
+        behind = MaskConjunction(CausalMask(count), chunks)
+        wanted = [[c <= r and r // 3 == c // 3 for c in range(count)] for r in range(count)]
+        assert explicit(behind).tolist() == [[int(each) for each in row] for row in wanted]
+        assert visible_pairs(behind) == sum(map(sum, wanted))
+        assert visible_pairs(chunks) == sum(count - 3 * (r // 3) for r in range(count))
+    assert chunks_of(chunks) == 3
+    assert chunks_of(Tabulated(Lambda((i, j), Iverson(Ge(j, 3 * floor(i / 2)))), 7, 7)) is None
+    assert chunks_of(Tabulated(Lambda((i, j), Iverson(Le(j, 3 * floor(i / 3)))), 7, 7)) is None
 
 
 def test_a_band_that_is_none_is_refused():
