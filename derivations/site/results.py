@@ -98,8 +98,8 @@ class _Printed:
 
 def _printed(found: Derivation, name: str) -> _Printed:
     printer = printer_for(found, LatexPrinter, name)
+    whole = page(found, LatexPrinter, name, steps=True, printer=printer)  # first: letters of rows stand in its order
     statements = tuple(row for claim in found.claims for row in rows_of(claim, printer, False))
-    whole = page(found, LatexPrinter, name, steps=True, printer=printer)
     return _Printed(whole, printer.ranges(dict(found.ranges)), statements)
 
 

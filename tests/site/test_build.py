@@ -85,6 +85,12 @@ def test_a_button_has_the_texts_of_other_letters(files: dict[str, str | bytes]):
     assert "columns" not in others  # which writes it as we do
 
 
+def test_letters_of_rows_stand_in_the_order_of_the_printer():
+    """The statement is printed by the printer of the steps, which must not meet its letters before."""
+    found = get("attention.weighted_sum")
+    assert read_result(found, "proved").copies["Markdown"][0] == found.markdown(steps=True)
+
+
 def test_what_refers_to_a_result_is_listed(files: dict[str, str | bytes]):
     assert 'href="../results/layer_norm.gradient.html"' in text(files, "results/layer_norm.jacobian.html")
     assert "Used by" not in text(files, "results/layer_norm.gradient.html")
