@@ -86,7 +86,7 @@ DINOV3 = replace(
         **norm("encoder.final_norm", "norm"),
     },
     prefixes=("model.",),
-    ignored=(r"embeddings\.register_tokens",),
+    zero=("embeddings.register_tokens",),  # no numbers, where there are no registers
 )
 CLIP_TEXT = Family(
     {
