@@ -45,7 +45,7 @@ def test_the_command_prints_the_ratios_that_it_measured(monkeypatch, capsys) -> 
     head, _, *rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
     assert [row[0] for row in rows] == list(map(str, drawn_shapes(3, 1, TINY)))
     for row in rows:  # a column more where the extra `fast` is installed
-        assert row[head.index("torch eager")] == "1.50 (1.50 - 1.50)"
+        assert row[head.index("ours / torch eager")] == "1.50 (1.50 - 1.50)"
         assert row[-2:] == ["openvino", "slower"]
     assert "- jax.jit: median 0.50, worst 0.50" in lines
     assert "- fastest peer: median 3.00, worst 3.00" in lines
