@@ -7,6 +7,7 @@ Result       a contraction that is a product of matrices, a transpose, a repeate
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from sympy import Expr, Integer, KroneckerDelta, Mul, Symbol, expand
@@ -30,6 +31,12 @@ __all__ = ["Contraction", "contraction", "in_axes", "index_of", "indices_of", "o
 
 def contraction(indices: Any, shape: Sequence[Sized], sums: Any, factor: Any, *operands: Any) -> Array:
     """Return a contraction, as the node of linear algebra that has the same entries where there is one."""
+    return _built(tuple(indices), tuple(shape), tuple(map(tuple, sums)), factor, *operands)
+
+
+# A function that is lifted is called several times, and builds the same arrays each time.
+@lru_cache(maxsize=1 << 12, typed=True)
+def _built(indices: Any, shape: Any, sums: Any, factor: Any, *operands: Any) -> Array:
     node = Contraction(indices, shape, sums, factor, [each[1:] for each in operands], *(each[0] for each in operands))
     return _usual(_without_deltas(node))
 

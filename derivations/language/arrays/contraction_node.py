@@ -40,6 +40,8 @@ from derivations.language.arrays.shapes import (
 
 __all__ = ["Contraction", "Index", "index_of", "indices_of", "operand_of"]
 
+_NUMBERED = tuple(f"{letter}_{number}" for number in range(1, 100) for letter in "ijkp")
+
 Index: TypeAlias = Any  # the index of an axis; of an axis of blocks the pair (block, place in the block)
 Operand = tuple[Array, Sequence[Any]]
 
@@ -246,10 +248,9 @@ def _nested(reads: Any) -> Places:
 
 def _names(results: int, sums: int, taken: set[str]) -> list[Symbol]:
     """Return names of indices: i, j, k, ... for the result and p, q, r, ... for sums, without those that are taken."""
-    numbered = [f"{letter}_{number}" for number in range(1, 100) for letter in "ijkp"]
     found: list[str] = []
     for count, letters in ((results, "ijkluvw"), (sums, "pqrst")):
-        free = (name for name in (*letters, *numbered) if name not in taken and name not in found)
+        free = (name for name in (*letters, *_NUMBERED) if name not in taken and name not in found)
         found += [next(free) for _ in range(count)]
     return [Symbol(name, integer=True) for name in found]
 
