@@ -95,7 +95,7 @@ def _compiled(layer: Layer, backend_name: str, runs: bool) -> CompiledLayer:
     backend = backend_called(backend_name)
     plan = plan_of(require_layer(layer))  # the functions to print, each after those that it calls
     names = named(plan)  # the names of the functions, and of the variables in each
-    functions = printed_functions(plan, names, backend, backend.namespace() if runs else {})  # texts that run
+    functions = printed_functions(plan, names, backend, runs)  # texts that run
     text = _module_text(layer, [functions[unit].text for unit in plan.units], backend)  # all in one module
     main = functions[Unit(layer)]
     return CompiledLayer(layer, text, main.function, tuple(main.sizes.values()), backend_name)
@@ -103,12 +103,8 @@ def _compiled(layer: Layer, backend_name: str, runs: bool) -> CompiledLayer:
 
 def _module_text(layer: Layer, functions: list[str], backend: Backend) -> str:
     """Return imports, the array functions in use and the functions, as one module."""
-    used, helpers = names_in("\n".join(functions)), set[str]()
-    # a helper may call other helpers: repeat until no new one is found
-    while new := (used & backend.primitives.keys()) - helpers:
-        helpers |= new
-        used |= names_in("\n".join(backend.primitives[name] for name in new))
-    texts = [text for name, text in backend.primitives.items() if name in helpers]
+    texts = [backend.primitives[name] for name in backend.needed(names_in("\n".join(functions)))]
+    used = names_in("\n".join([*texts, *functions]))
     head = f'"""The layer `{layer.name}` over {backend.arrays}; inputs may have batch axes in front."""\n'
     imports = ["".join(f"{line}\n" for name, line in group.items() if name in used) for group in backend.imports]
     return "\n\n".join(["\n".join([head, *filter(None, imports)]).rstrip("\n") + "\n", *texts, *functions])

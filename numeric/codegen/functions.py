@@ -58,26 +58,25 @@ def printed_functions(
     plan: Plan,
     names: Names,
     backend: Backend,
-    namespace: Mapping[str, Any],
+    runs: bool = True,
     finish: Callable[[Layer, Function], Function] | None = None,
 ) -> Printed:
     """Return the functions of a plan; each can call those before it.
 
-    Definition   `finish(layer, function)` stands for the function of a layer where it is given
+    Definition   `finish(layer, function)` stands for the function of a layer where it is given; without `runs` the
+                 functions are there for their texts alone, and the backend need not be installed
     Raises       CompileError where an equation has no form in the backend
     """
     printed: dict[Unit, PrintedFunction] = {}
     for unit in plan.units:
-        found = _printed(unit, plan, names, backend, namespace, printed)
+        found = _printed(unit, plan, names, backend, runs, printed)
         if finish is not None and unit.role == "whole":
             found = replace(found, function=finish(unit.layer, found.function))
         printed[unit] = found
     return printed
 
 
-def _printed(
-    unit: Unit, plan: Plan, names: Names, backend: Backend, namespace: Mapping[str, Any], printed: Printed
-) -> PrintedFunction:
+def _printed(unit: Unit, plan: Plan, names: Names, backend: Backend, runs: bool, printed: Printed) -> PrintedFunction:
     name, local = names.functions[unit], names.local[unit]
     printer = _printer(unit, plan, names, backend, printed)
     lines = list(lines_of(unit.of, unit.role, unit.layer, unit.saved, local, printer))
@@ -85,6 +84,7 @@ def _printed(
     asked, measured = _sizes(unit.layer, local, used, printer)
     signature = _signature(unit, local, asked)
     body = _with_sizes(lines, measured)
+    namespace = backend.namespace(used) if runs else {}
     function = _function(signature, body, printer, {**namespace, **{p.name: p.function for p in printed.values()}})
     text = _text(name, signature, unit, function, body)
     return PrintedFunction(name, text, _called(function, name, text), signature.sizes, signature.scalars)

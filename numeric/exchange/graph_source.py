@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sympy import Integer
 
-from numeric.codegen.backends.backend import functions_of
+from numeric.codegen.backends.backend import Functions
 from numeric.lifting.numbers import Size
 from numeric.lifting.refusals import NotFollowed
 from numeric.lifting.trace import is_tracing
@@ -58,7 +58,7 @@ class GraphSource:
     def function(self) -> Callable[..., Any]:
         """Return the function, compiled from its text."""
         space: dict[str, Any] = {"np": np, "math": math, "special": special, "known": known_size, **self.held}
-        return functions_of({self.name: self.text}, space, "ONNX")[self.name]
+        return Functions({self.name: self.text}, space, "ONNX")[self.name]
 
 
 def known_size(number: int) -> Any:

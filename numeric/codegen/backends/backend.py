@@ -9,7 +9,7 @@ import builtins
 import inspect
 import linecache
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import import_module
@@ -17,10 +17,10 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from numeric.codegen.printer import NumPyLayerPrinter
-from numeric.codegen.syntax import statements
+from numeric.codegen.syntax import names_in, statements
 from numeric.runtime.special import special
 
-__all__ = ["SPECIAL", "Backend", "Texts", "functions_of", "texts_of"]
+__all__ = ["SPECIAL", "Backend", "Functions", "Texts", "TextsOf"]
 
 Imports = Mapping[str, str]
 SPECIAL = "from scipy import special"  # in emitted text, which runs without this package
@@ -49,6 +49,34 @@ class Texts(Mapping[str, str]):
         return len(self._texts)
 
 
+class TextsOf(Mapping[str, str]):
+    """Texts of a module's public functions without type hints, in its order; each is read when it is asked for."""
+
+    def __init__(self, module: ModuleType, renamed: Mapping[str, str] | None = None) -> None:
+        functions = (getattr(module, name) for name in module.__all__)
+        self._functions = {f.__name__: f for f in sorted(functions, key=lambda f: f.__code__.co_firstlineno)}
+        self._renamed = renamed or {}
+        self._read: dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> str:
+        """Return the text of a function, with names replaced."""
+        if name not in self._read:
+            self._read[name] = _text(self._functions[name], self._renamed)
+        return self._read[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Say whether there is a function of this name, without its text."""
+        return name in self._functions
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(self._functions)
+
+    def __len__(self) -> int:
+        """Return the number of functions."""
+        return len(self._functions)
+
+
 @dataclass(frozen=True, eq=False)
 class Backend:
     """A library of arrays; `renamed` are the names in NumPy's text of array functions that are other ones here."""
@@ -65,16 +93,25 @@ class Backend:
         """The names that its source imports or defines."""
         return frozenset(self.primitives).union(*self.imports)
 
-    def namespace(self) -> dict[str, Any]:
-        """Return the modules and array functions that compiled functions call.
+    def namespace(self, used: Set[str]) -> dict[str, Any]:
+        """Return the modules, and of the array functions those in use, which compiled functions call.
 
         Raises       ImportError where the library is not installed
         """
-        return dict(_namespace(self))
+        modules, functions = _namespace(self)
+        return {**modules, **{name: functions[name] for name in functions if name in used}}
+
+    def needed(self, used: Set[str]) -> list[str]:
+        """Return the array functions in use and those that these call, in the order in which they are printed."""
+        found = set[str]()
+        while new := {name for name in self.primitives if name in used} - found:
+            found |= new
+            used = names_in("\n".join(self.primitives[name] for name in new))
+        return [name for name in self.primitives if name in found]
 
 
 @lru_cache
-def _namespace(backend: Backend) -> dict[str, Any]:
+def _namespace(backend: Backend) -> tuple[dict[str, Any], Mapping[str, Callable[..., Any]]]:
     try:
         found = {name: _imported(line) for group in backend.imports for name, line in group.items()}
     except ImportError as error:
@@ -82,7 +119,7 @@ def _namespace(backend: Backend) -> dict[str, Any]:
             f"the backend {backend.name!r} needs the package {backend.package}: install it (pip install "
             f"{backend.package}), or choose another backend"
         ) from error
-    return found | functions_of(backend.primitives, found, backend.name)
+    return found, Functions(backend.primitives, found, backend.name)
 
 
 def _imported(line: str) -> Any:
@@ -96,14 +133,6 @@ def _imported(line: str) -> Any:
         return getattr(module, name) if hasattr(module, name) else import_module(f"{statement.module}.{name}")
     assert isinstance(statement, ast.Import)
     return import_module(statement.names[0].name)
-
-
-def texts_of(module: ModuleType, renamed: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the texts of a module's public functions without type hints, in its order, with names replaced."""
-    functions: list[Callable[..., Any]] = sorted(
-        (getattr(module, name) for name in module.__all__), key=lambda f: f.__code__.co_firstlineno
-    )
-    return {function.__name__: _text(function, renamed or {}) for function in functions}
 
 
 def _text(function: Callable[..., Any], renamed: Mapping[str, str]) -> str:
@@ -121,20 +150,42 @@ def _text(function: Callable[..., Any], renamed: Mapping[str, str]) -> str:
     return text
 
 
-def functions_of(texts: Mapping[str, str], modules: Mapping[str, Any], place: str) -> dict[str, Callable[..., Any]]:
-    """Return functions compiled from their texts, which call one another and the modules given.
+class Functions(Mapping[str, Callable[..., Any]]):
+    """Functions compiled from their texts when they are asked for, which call one another and the modules given.
 
     Result       tracebacks show the lines of the text, as those of a file called `<name, place>`
     """
-    shared: dict[str, Any] = {**modules, "__builtins__": builtins}
-    for name, text in texts.items():
-        file = f"<{name}, {place}>"
+
+    def __init__(self, texts: Mapping[str, str], modules: Mapping[str, Any], place: str) -> None:
+        self._texts, self._place = texts, place
+        self._shared: dict[str, Any] = {**modules, "__builtins__": builtins}
+        self._done: dict[str, Callable[..., Any]] = {}
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        """Return a function, after those that it calls."""
+        if name not in self._done:
+            text = self._texts[name]
+            self._done[name] = self._shared[name] = self._compiled(name, text)
+            for called in names_in(text):
+                if called in self._texts:
+                    self[called]
+        return self._done[name]
+
+    def _compiled(self, name: str, text: str) -> Callable[..., Any]:
+        file = f"<{name}, {self._place}>"
         linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
         defined = _definition(text)
         constants = compile(text, file, "exec").co_consts  # since Python 3.14 those of the annotations stand among them
         code = next(c for c in constants if isinstance(c, CodeType) and c.co_name == defined.name)
-        shared[name] = FunctionType(code, shared, name, _defaults(defined))
-    return {name: shared[name] for name in texts}
+        return FunctionType(code, self._shared, name, _defaults(defined))
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        """Return the number of functions."""
+        return len(self._texts)
 
 
 def _definition(text: str) -> ast.FunctionDef:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from numeric.codegen.backends import functional, jax_primitives, torch_primitives
-from numeric.codegen.backends.backend import SPECIAL, Backend, Texts, texts_of
+from numeric.codegen.backends.backend import SPECIAL, Backend, Texts, TextsOf
 from numeric.codegen.backends.jax_printer import JaxLayerPrinter
 from numeric.codegen.backends.torch_printer import TorchLayerPrinter
 from numeric.codegen.printer import NumPyLayerPrinter
@@ -28,7 +28,7 @@ TORCH_NAMES = {
     "np.take_along_axis": "torch.take_along_dim",
     "np": "torch",
 }
-NUMPY = Texts(lambda: texts_of(primitives))
+NUMPY = TextsOf(primitives)
 
 
 def for_sizes() -> dict[str, str]:
@@ -83,10 +83,12 @@ BACKENDS = {
             ),
             Texts(
                 lambda: traceable(
-                    texts_of(primitives, JAX_NAMES)
-                    | texts_of(functional, JAX_NAMES)
-                    | texts_of(jax_primitives)
-                    | for_sizes()
+                    {
+                        **TextsOf(primitives, JAX_NAMES),
+                        **TextsOf(functional, JAX_NAMES),
+                        **TextsOf(jax_primitives),
+                        **for_sizes(),
+                    }
                 )
             ),
         ),
@@ -98,10 +100,12 @@ BACKENDS = {
             (STANDARD, {"np": "import numpy as np", "torch": "import torch"}),
             Texts(
                 lambda: traceable(
-                    texts_of(primitives, TORCH_NAMES)
-                    | texts_of(functional, TORCH_NAMES)
-                    | texts_of(torch_primitives)
-                    | for_sizes()
+                    {
+                        **TextsOf(primitives, TORCH_NAMES),
+                        **TextsOf(functional, TORCH_NAMES),
+                        **TextsOf(torch_primitives),
+                        **for_sizes(),
+                    }
                 )
             ),
         ),

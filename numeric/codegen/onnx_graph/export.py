@@ -98,7 +98,7 @@ def graph_of(
     plan = plan_of(layer)
     graph = Graph(dtype, opset)
     with building(graph):
-        main = printed_functions(plan, named(plan), ONNX, ONNX.namespace(), finish)[Unit(layer)]
+        main = printed_functions(plan, named(plan), ONNX, finish=finish)[Unit(layer)]
         arguments = _arguments(layer, main, graph, weights, known, dict(scalars or {}), batch)
         found = main.function(**arguments)
         outputs = [each.astype(dtype) if each.dtype in REAL else each for each in _several(found)]

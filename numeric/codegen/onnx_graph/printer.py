@@ -15,7 +15,7 @@ from derivations.language.arrays.shapes import Axis, total
 from derivations.language.differentiation.tape import Pulled
 from derivations.language.layers.layer import Apply, Equation, Layer, Repeat
 from numeric.codegen.backends import functional
-from numeric.codegen.backends.backend import Backend, Texts, texts_of
+from numeric.codegen.backends.backend import Backend, Texts, TextsOf
 from numeric.codegen.backends.libraries import NUMPY, traceable
 from numeric.codegen.formula_printer import CompileError, ScalarPrinter
 from numeric.codegen.onnx_graph import primitives
@@ -111,5 +111,5 @@ ONNX = Backend(
         ),
         _names("steps", {"equation": "equation", "within": "within"}),
     ),
-    Texts(lambda: traceable(dict(NUMPY) | texts_of(functional) | texts_of(primitives))),
+    Texts(lambda: traceable({**NUMPY, **TextsOf(functional), **TextsOf(primitives)})),
 )
