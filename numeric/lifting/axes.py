@@ -78,15 +78,15 @@ def parts_of(along: Along | Blocks) -> tuple[Expr, ...]:
 
 def size_of_axis(along: Along | Blocks) -> Expr:
     """Return the number of places on an axis."""
-    size: Expr = Integer(1)
-    for part in parts_of(along):
-        size = size * part
-    return size
+    first, *rest = parts_of(along) or (Integer(1),)
+    for part in rest:
+        first = first * part
+    return first
 
 
 def same_length(one: Along, other: Along) -> bool:
     """Return whether two axes have the same number of places, for all sizes."""
-    return bool(expand(size_of_axis(one) - size_of_axis(other)) == 0)
+    return one == other or bool(expand(size_of_axis(one) - size_of_axis(other)) == 0)
 
 
 def is_one(along: Along) -> bool:

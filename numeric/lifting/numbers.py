@@ -14,12 +14,12 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Any, NoReturn
 
 from sympy import E as euler
-from sympy import Expr, Integer, Pow, Rational, cancel, cos, exp, expand, log, pi, sin, sqrt, tanh
+from sympy import Add, Expr, Integer, Pow, Rational, cancel, cos, exp, expand, log, pi, sin, sqrt, tanh
 
 from numeric.lifting.refusals import Unhashable, refuse, users_line
 from numeric.lifting.trace import current
@@ -340,12 +340,14 @@ class Size(Scalar):
     __hash__ = Scalar.__hash__
 
 
+@lru_cache(maxsize=1 << 12)
 def at_least(expression: Expr, least: int) -> bool:
     """Return whether a polynomial in sizes is at least a number: with n = 1 + n', no coefficient is negative."""
     shifted = expand(expression.xreplace({s: s + 1 for s in expression.free_symbols}) - least)
-    return all(term.as_coeff_Mul()[0] >= 0 for term in shifted.as_ordered_terms())
+    return all(term.as_coeff_Mul()[0] >= 0 for term in Add.make_args(shifted))
 
 
+@lru_cache(maxsize=1 << 12)
 def whole_quotient(top: Expr, bottom: Expr) -> Expr | None:
     """Return the quotient of two polynomials in sizes if it is one with whole coefficients, else None."""
     if bottom == 0:

@@ -71,7 +71,7 @@ def doors_of(function: Any) -> list[Door]:
         from numeric.lifting.doors.jax_door import JAX  # JAX is imported with the first function over its arrays
 
         found.append(JAX)
-    if not found or "numpy" in used or not known:
+    if not found or "numpy" in used or not (known or origins & {"torch", "jax", "jaxlib"}):
         found.append(NUMPY)
     return found
 
