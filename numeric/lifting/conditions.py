@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import count
 
-from sympy import Expr, Ge, Gt, Indexed, Ne, Pow, Rational, Symbol
+from sympy import Expr, Ge, Gt, I, Indexed, Ne, Pow, Rational, Symbol, cos, expand
 from sympy.core.relational import Relational
 
 from derivations.language.arrays.binding import free_symbols
@@ -81,10 +81,14 @@ def _stated(
             given[put[symbol]] = size
         elif symbol.name in known:
             put[symbol] = known[symbol.name]
+        elif symbol.name in arrays and not arrays[symbol.name].shape:
+            put[symbol] = arrays[symbol.name].entry()
         elif symbol.name not in arrays and not isinstance(symbol, Indexed):
             return None
     if not all(each.base.label.name in arrays for each in value.atoms(Indexed)):
         return None
+    if value.has(I):  # the judge writes sines and cosines as powers of e
+        value = expand(value.rewrite(cos))
     told = value.xreplace(put).replace(Indexed, lambda base, *at: arrays[base.label.name][at])
     relation = _SIGNS[kind](told, 0)
     if not isinstance(relation, Relational):

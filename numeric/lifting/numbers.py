@@ -18,8 +18,8 @@ from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-from sympy import E as euler
 from sympy import Add, Expr, Integer, Pow, Rational, cancel, cos, exp, expand, log, pi, sin, sqrt, tanh
+from sympy import E as euler
 
 from numeric.lifting.refusals import Unhashable, refuse, users_line
 from numeric.lifting.trace import current

@@ -46,7 +46,6 @@ from sympy import (
     sin,
     sinh,
     sqrt,
-    tan,
     tanh,
     true,
 )
@@ -168,6 +167,13 @@ def _refused_sign() -> Expr:
     raise refuse("the sign of a number")
 
 
+def _nearest(equation: Any, one: Any) -> Any:
+    """Return the nearest whole numbers: of two the one further from 0, or the even one."""
+    if not isinstance(one, Tensor):
+        raise refuse("a constant that is rounded")
+    return op.UNARY["round_away" if int(equation.params["rounding_method"]) == 0 else "round"](one)
+
+
 def _cast(equation: Any, one: Any) -> Any:
     """Return an array in another number type; fewer digits are read as no change."""
     new = np.dtype(equation.params["new_dtype"]) if not _is_narrow(equation.params["new_dtype"]) else None
@@ -256,7 +262,7 @@ ENTRYWISE: dict[str, Rule] = {
     "tanh": _named("tanh", tanh),
     "sin": _named("sin", sin),
     "cos": _named("cos", cos),
-    "tan": _named("tan", tan),
+    "tan": _named("tan", lambda x: sin(x) / cos(x)),
     "sinh": _named("sinh", sinh),
     "cosh": _named("cosh", cosh),
     "asin": _named("asin", asin),
@@ -273,6 +279,7 @@ ENTRYWISE: dict[str, Rule] = {
     "neg": _unary(op.negate, lambda x: -x),
     "floor": _of_whole(op.UNARY["floor"], floor),
     "ceil": _of_whole(op.UNARY["ceil"], ceiling),
+    "round": _nearest,
     "sign": _named("sign", lambda x: Integer(1) if x.is_positive else _refused_sign()),
     "eq": compared(Eq),
     "ne": compared(Ne),

@@ -118,6 +118,7 @@ def give_operators() -> None:
         "copy": np.copy,
         "repeat": np.repeat,
         "clip": np.clip,
+        "round": np.round,
         "ravel": np.ravel,
         "take": np.take,
         "argsort": np.argsort,

@@ -248,6 +248,9 @@ FUNCTIONS: Table = {
     np.nanmax: _reduction(op.maximum_along),
     np.nanmin: _reduction(op.minimum_along),
     np.linalg.norm: _norm,
+    np.linalg.det: places.determinant,
+    np.linalg.inv: places.inverse,
+    **dict.fromkeys((np.round, np.around), lambda a, decimals=0, out=None: _rounded(a, decimals, out)),
     np.clip: _clip,
     np.repeat: repeated,
     np.take: lambda a, indices, axis=None, **more: _take(a, indices, axis, more),
@@ -271,6 +274,11 @@ def _running_products(a: Any, axis: Any, more: dict[str, Any]) -> Any:
     if axis is None and a.ndim != 1:
         raise refuse("running products of all entries")
     return places.running_products(a, axis or 0)
+
+
+def _rounded(a: Any, decimals: int, out: Any) -> Any:
+    plain({"out": out})
+    return op.rounded(a, decimals)
 
 
 def _kronecker(a: Any, b: Any) -> Any:

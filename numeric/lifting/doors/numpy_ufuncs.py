@@ -98,6 +98,9 @@ for _name in (
 UFUNCS[np.negative] = op.negate
 
 
+UFUNCS[np.rint] = op.UNARY["round"]
+
+
 _SCALAR_UFUNCS: Table = {
     np.sqrt: lambda a: Scalar(as_number(a)).sqrt(),
     np.true_divide: lambda a, b: a / b,

@@ -231,6 +231,8 @@ FUNCTIONS: Table = {
     ),
     torch.full_like: lambda x, value, **more: op.constant(as_number(value), x.axes),
     torch.tensordot: lambda a, b, dims=2: _tensordot(a, b, dims),
+    torch.linalg.det: places.determinant,
+    torch.linalg.inv: places.inverse,
     torch.linalg.vector_norm: lambda x, ord=2, dim=None, keepdim=False, **more: norm(x, ord, dim, keepdim),
     torch.negative: op.UNARY["negative"],
     torch.nn.functional.elu: lambda x, alpha=1.0, inplace=False: _elu(x, alpha),

@@ -8,6 +8,7 @@ from dataclasses import replace
 from sympy import (
     Abs,
     Expr,
+    Ge,
     Gt,
     Integer,
     Lambda,
@@ -27,7 +28,6 @@ from sympy import (
     log,
     sin,
     sqrt,
-    tan,
     tanh,
 )
 
@@ -79,6 +79,7 @@ __all__ = [
     "power",
     "quotient_rounded",
     "remainder",
+    "rounded",
     "sigmoid",
     "subtract",
     "x_log_y",
@@ -260,7 +261,7 @@ UNARY: dict[str, Callable[[Tensor], Tensor]] = {
     "sinh": lambda x: formula("sinh", (exp(FIRST) - exp(-FIRST)) / 2, x),
     "sin": lambda x: formula("sin", sin(FIRST), x),
     "cos": lambda x: formula("cos", cos(FIRST), x),
-    "tan": lambda x: formula("tan", tan(FIRST), x),
+    "tan": lambda x: formula("tan", sin(FIRST) / cos(FIRST), x),
     "asin": lambda x: formula("asin", asin(FIRST), x),
     "acos": lambda x: formula("acos", acos(FIRST), x),
     "atan": lambda x: formula("atan", atan(FIRST), x),
@@ -269,6 +270,8 @@ UNARY: dict[str, Callable[[Tensor], Tensor]] = {
     "atanh": lambda x: formula("atanh", (log(1 + FIRST) - log(1 - FIRST)) / 2, x),
     "floor": lambda x: formula("floor", floor(FIRST), x),
     "ceil": lambda x: formula("ceil", -floor(-FIRST), x),
+    "round": lambda x: formula("round", _rounded(FIRST), x),
+    "round_away": lambda x: formula("round", _truncated(FIRST, Rational(1, 2)), x),
     "trunc": lambda x: formula("trunc", _truncated(FIRST), x),
     "entr": lambda x: negate(x_log_y(at_least_0(x), x)),
     "erf": lambda x: formula("erf", erf(FIRST), x),
@@ -307,9 +310,21 @@ def cross_entropy_of_logits(logits: Tensor, targets: Tensor) -> Tensor:
     return formula("bce_with_logits", log(1 + exp(FIRST)) - FIRST * SECOND, logits, targets)
 
 
-def _truncated(x: Expr) -> Expr:
-    """Return a number without its decimals: the whole part of |x| with the sign of x."""
-    return floor(Max(x, 0)) - floor(Max(-x, 0))
+def _truncated(x: Expr, more: Expr = Integer(0)) -> Expr:
+    """Return a number without its decimals: the whole part of |x|, or of a little more, with the sign of x."""
+    return floor(Max(x, 0) + more) - floor(Max(-x, 0) + more)
+
+
+def _rounded(x: Expr) -> Expr:
+    """Return the nearest whole number, of two the even one: where x + 1/2 is whole and odd, it is one too large."""
+    up = floor(x + Rational(1, 2))
+    return up - Iverson(Ge(up, x + Rational(1, 2))) * (up - 2 * floor(up / 2))
+
+
+def rounded(one: Tensor, digits: int = 0) -> Tensor:
+    """Return the nearest multiples of 10^-digits, of two the even one."""
+    unit = Integer(10) ** -digits
+    return multiply(UNARY["round"](multiply(one, 1 / unit)), unit)
 
 
 def quotient_rounded(one: Operand, other: Operand, towards_0: bool = False) -> Tensor:

@@ -1,6 +1,7 @@
 """Operations that read entries at other places: slices, reshapes, joined arrays, choices, positions, windows."""
 
 from numeric.lifting.places.choosing import gathered, largest, picked, sorted_places
+from numeric.lifting.places.determinants import determinant, inverse
 from numeric.lifting.places.joining import concatenate, padded, stack, tiled
 from numeric.lifting.places.positions import (
     LARGEST_TABLE,
@@ -25,10 +26,12 @@ __all__ = [
     "concatenate",
     "convolved",
     "convolved_transposed",
+    "determinant",
     "enlarged",
     "flipped",
     "gathered",
     "identity",
+    "inverse",
     "item",
     "largest",
     "padded",

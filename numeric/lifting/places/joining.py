@@ -26,7 +26,10 @@ from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, again, tensor
 from numeric.lifting.trace import current
 
-__all__ = ["concatenate", "demand_entries", "padded", "stack", "tiled"]
+__all__ = ["LARGEST_TABLE", "concatenate", "demand_entries", "padded", "stack", "tiled"]
+
+
+LARGEST_TABLE = 64  # a table of more numbers is data, not a formula
 
 
 def demand_entries(length: Expr, what: str) -> None:

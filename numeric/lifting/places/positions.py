@@ -22,7 +22,7 @@ from numeric.lifting.operations import (
     real,
     removed,
 )
-from numeric.lifting.places.joining import demand_entries
+from numeric.lifting.places.joining import LARGEST_TABLE, demand_entries
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, tensor
 from numeric.lifting.trace import current
@@ -38,8 +38,6 @@ __all__ = [
     "tabulated",
     "triangle",
 ]
-
-LARGEST_TABLE = 64  # a table of more numbers is data, not a formula
 
 
 def running_sums(array: Tensor, axis: int, reverse: bool = False) -> Tensor:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
+import numpy as np
 from sympy import Expr, Integer, expand
 
 from numeric.lifting.axes import Along, Stepped, numbered, same_length, size_of_axis
@@ -23,7 +24,7 @@ from numeric.lifting.operations import (
     where,
 )
 from numeric.lifting.places.choosing import entries_by_numbers, gathered
-from numeric.lifting.places.joining import concatenate, demand_entries, stack
+from numeric.lifting.places.joining import LARGEST_TABLE, concatenate, demand_entries, stack
 from numeric.lifting.places.reshaping import reshape
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, again, empty, made
@@ -34,8 +35,8 @@ __all__ = ["flipped", "item", "padded_by_own", "rolled", "set_along", "written"]
 def item(array: Tensor, key: Any) -> Tensor:
     """Return the entries that an index expression names: integers, slices, `...`, `None`, or one array of numbers."""
     keys = list(key) if isinstance(key, tuple) else [key]
-    if any(isinstance(each, list | range) for each in keys):
-        raise refuse("an index by a list of places")
+    if any(map(_are_places, keys)):
+        return _at_places(array, keys)
     if any(isinstance(each, Tensor) for each in keys):
         return _by_numbers(array, keys)
     named = sum(each is not None and each is not Ellipsis for each in keys)
@@ -77,6 +78,39 @@ def item(array: Tensor, key: Any) -> Tensor:
         else:
             read.append(what)
     return viewed(array, shape, lambda node: moved(indices, shape, (node, array.axes, read)))
+
+
+def _are_places(key: Any) -> bool:
+    """Return whether an index is a list or an array of numbers, not of symbols."""
+    return isinstance(key, list | range) or (
+        hasattr(key, "__array__") and not isinstance(key, Tensor | Scalar) and bool(getattr(key, "ndim", 0))
+    )
+
+
+def _at_places(array: Tensor, keys: list[Any]) -> Tensor:
+    """Return the parts of an array that known numbers choose: the part at each of them, side by side.
+
+    Definition   one array of numbers, whose axes stand where the axis stood; or several of one shape next to each other
+    """
+    if Ellipsis in [each for each in keys if each is Ellipsis]:
+        at = next(number for number, each in enumerate(keys) if each is Ellipsis)
+        named = sum(each is not None and each is not Ellipsis for each in keys)
+        keys[at : at + 1] = [slice(None)] * (array.ndim - named)
+    chosen = [number for number, each in enumerate(keys) if _are_places(each)]
+    rest = [each for each in keys if not _are_places(each)]
+    first, last = chosen[0], chosen[-1]
+    if last - first != len(chosen) - 1 or not all(each is None or isinstance(each, slice) for each in rest):
+        raise refuse("an index by lists of places, and by others beside them")
+    lists = [np.asarray(each) for each in keys[first : last + 1]]
+    shape = lists[0].shape
+    whole = all(each.dtype.kind == "i" and each.shape == shape for each in lists)  # bytes are a mask in PyTorch
+    if not whole or not 0 < lists[0].size <= LARGEST_TABLE or array.kind != "real":
+        raise refuse("an index by a list of places")
+    places = zip(*(each.ravel().tolist() for each in lists), strict=True)
+    joined = stack([item(array, (*keys[:first], *each, *keys[last + 1 :])) for each in places], first)
+    if len(shape) == 1:
+        return joined
+    return again(reshape(joined, [*joined.shape[:first], *shape, *joined.shape[first + 1 :]]))
 
 
 def flipped(array: Tensor, axes: Sequence[int]) -> Tensor:

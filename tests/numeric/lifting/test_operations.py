@@ -6,7 +6,7 @@ import pytest
 from derivations.language.arrays.expression import Variable
 from derivations.symbols import d, m, n, size
 from numeric.lifting import NotFollowed, lift, prove_same
-from tests.numeric.lifting.following import follows
+from tests.numeric.lifting.following import follows, value_of
 
 h, p = size("h"), size("p")
 
@@ -250,7 +250,7 @@ def test_a_mask_of_the_caller_must_show_something_in_every_row():
         (lambda x: x.prod(), "a product along an axis of the symbolic size"),
         (lambda x: np.cumprod(x), "running products of all entries"),
         (lambda x: np.kron(x, x[0]), "Kronecker"),
-        (lambda x: np.rint(x), "rint has no rule"),
+        (lambda x: np.spacing(x), "spacing has no rule"),
         (lambda x: np.add.reduce(x, initial=3.0), "initial"),
         (lambda x: np.sum(x, 0, where=x > 0), "where"),
         (lambda x: np.linalg.norm(x, 2), "norm"),
@@ -265,3 +265,23 @@ def test_a_mask_of_the_caller_must_show_something_in_every_row():
 def test_what_has_no_rule_is_refused_by_name(function, named):
     with pytest.raises(NotFollowed, match=named):
         lift(function, x=(n, n))
+
+
+def nearest(x):
+    return np.rint(x)
+
+
+def test_rounding_takes_the_even_one_of_two_whole_numbers():
+    """Halves are never drawn: they are put beside the formula here."""
+    halves = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 0.49, -3.2, 7.0])
+    lifted = follows(nearest, x=(n,))
+    assert np.array_equal(value_of(lifted, {"x": halves}, {}), np.rint(halves))
+    assert prove_same(lambda x: np.round(x, 2), lambda x: np.rint(x * 100) / 100, x=(n,)).level == "proved"
+    assert prove_same(nearest, lambda x: np.floor(x + 0.5), x=(n,)).level != "proved"
+    assert prove_same(nearest, lambda x: np.trunc(x), x=(n,)).level == "refuted"
+
+
+def test_a_tangent_is_a_quotient():
+    verdict = prove_same(lambda x: np.tan(x), lambda x: np.sin(x) / np.cos(x), x=(n,))
+    assert verdict.level == "proved" and "cos(x[row_1]) != 0" in verdict.qualified
+    assert prove_same(lambda x: np.tan(x), lambda x: np.cos(x) / np.sin(x), x=(n,)).level == "refuted"

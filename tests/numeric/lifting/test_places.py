@@ -151,7 +151,9 @@ def test_a_table_is_read_by_whole_numbers():
     ("function", "named"),
     [
         (lambda x: x[::-2], "negative step"),
-        (lambda x: x[[0, 1]], "list of places"),
+        (lambda x: x[[True, False]], "list of places"),
+        (lambda x: x[[0, 1], 0], "others beside them"),
+        (lambda x: np.linalg.det(x), "a symbolic number of them"),
         (lambda x: x[x > 0], "mask"),
         (lambda x: x[:, : x.shape[1] // 2], "not exact"),
         (lambda x: x.reshape(2, -1), "does not divide"),
@@ -297,3 +299,52 @@ def test_an_order_needs_a_rule_for_equal_entries():
     assert lift(lambda x: np.argsort(x, axis=-1, kind="stable") * 1.0, x=(n, d)).layer.output.shape == (n, d)
     with pytest.raises(NotFollowed, match="without a rule for equal entries"):
         lift(lambda x: np.argsort(x, axis=-1), x=(n, d))
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "shape"),
+    [
+        (lambda x: x[[2, 0, 1]], lambda x: x[[1, 2, 0]], (3, n)),
+        (lambda x: x[:, np.array([[1, 0], [0, -1]])], lambda x: x[:, np.array([[1, 0], [-1, 0]])], (n, 3)),
+        (lambda x: x[..., [0, 1], [1, 2]], lambda x: x[..., [1, 0], [2, 1]], (n, 2, 3)),
+    ],
+)
+def test_known_numbers_choose_parts(right, wrong, shape):
+    follows(right, x=shape)
+    follows(wrong, x=shape)
+    assert prove_same(right, wrong, x=shape).level == "refuted"
+
+
+def test_chosen_parts_are_no_view():
+    """A write into them is not seen in what they were chosen from."""
+
+    def written(x):
+        y = x * 1
+        part = y[[1, 0]]
+        part *= 2
+        return y[:2] + part
+
+    assert prove_same(written, lambda x: x[:2] + 2 * np.stack([x[1], x[0]]), x=(3, n)).level == "proved"
+
+
+def det(x):
+    return np.linalg.det(x)
+
+
+def inverse(x):
+    return np.linalg.inv(x)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_determinants_and_inverses(count):
+    shape = (n, count, count)
+    follows(inverse, x=shape)
+    assert prove_same(det, lambda x: det(x.swapaxes(1, 2)), x=shape).level == "proved"
+    assert prove_same(det, lambda x: -det(x), x=shape).level == "refuted"
+
+
+def test_an_inverse_is_not_its_transpose():
+    by_hand = lambda x: np.stack([np.stack([x[1, 1], -x[0, 1]]), np.stack([-x[1, 0], x[0, 0]])]) / np.linalg.det(x)  # noqa: E731
+    verdict = prove_same(inverse, by_hand, x=(2, 2))
+    assert verdict.level == "proved" and "!= 0" in verdict.qualified
+    assert prove_same(inverse, lambda x: by_hand(x).T, x=(2, 2)).level == "refuted"

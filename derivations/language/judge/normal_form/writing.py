@@ -40,7 +40,8 @@ def _atom(atom: Atom) -> Expr:
     if kind in ("b", "t", "c"):
         return Symbol("_".join(map(str, atom)), integer=True)
     if kind == "x":
-        return IndexedBase(Symbol(atom[1].partition(MARK)[0], real=True))[tuple(map(write, atom[2]))]
+        label = Symbol(atom[1].partition(MARK)[0], real=True)
+        return IndexedBase(label)[tuple(map(write, atom[2]))] if atom[2] else label
     if kind == "true":
         mask = IndexedBase(Symbol(atom[1], **MASK))
         return Iverson(Ne(mask[tuple(map(write, atom[2]))], 0, evaluate=False))
