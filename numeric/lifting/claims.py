@@ -14,7 +14,7 @@ from derivations.language.arrays.expression import Array, Member, Variable
 from derivations.language.judge.proof import StepEvidence
 from derivations.language.layers.layer import Equation, Layer
 from derivations.language.results.derivation import Assumption
-from numeric.lifting.conditions import assumable, of_its_own
+from numeric.lifting.conditions import assumable, of_its_own, restated
 from numeric.lifting.differential import Run, all_values, assignments, draw
 from numeric.lifting.groups import heads_together
 from numeric.lifting.lift import Lifted
@@ -135,7 +135,7 @@ def _claimed(
     own = lifted.layer.equations
     taken = {e.variable.name for e in own} | {v.name for v in (*lifted.layer.inputs, *lifted.layer.parameters)}
     theirs = _renamed(heads_together(binding.layer), taken, scalars)
-    assumptions = (*(Assumption(relation) for relation in lifted.assumed), *lifted.conditions, *added)
+    assumptions = (*(Assumption(relation) for relation in lifted.assumed), *lifted.conditions, *restated(added, own))
     output: Array = lifted.layer.output
     for index, _ in binding.batch:
         output = Member(output, index)

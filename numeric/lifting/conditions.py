@@ -13,15 +13,16 @@ from sympy import Expr, Ge, Gt, I, Indexed, Ne, Pow, Rational, Symbol, cos, expa
 from sympy.core.relational import Relational
 
 from derivations.language.arrays.binding import free_symbols
-from derivations.language.arrays.expression import Variable
+from derivations.language.arrays.expression import Array, Variable
 from derivations.language.arrays.shapes import Blocks, total
 from derivations.language.judge.proof import StepEvidence, prove_equal
 from derivations.language.layers.layer import Equation
 from derivations.language.results.derivation import Assumption, Derivation
 from numeric.lifting.differential import symbols_of
 from numeric.lifting.lift import Lifted, shows_an_entry
+from numeric.lifting.numbers import at_least
 
-__all__ = ["assumable", "of_its_own", "unequal_text"]
+__all__ = ["assumable", "of_its_own", "restated", "unequal_text"]
 
 _SIGNS = {"nonzero": Ne, "positive": Gt, "nonnegative": Ge}
 
@@ -35,8 +36,10 @@ def assumable(step: StepEvidence, lifted: Lifted) -> list[Assumption]:
     named = {s.name for s in value.free_symbols if isinstance(s, Symbol)}
     read = {each.base.label.name for each in value.atoms(Indexed)}
     if not read and named <= sizes.keys() and value.is_polynomial():
-        relation = Ne(value.xreplace({s: sizes[s.name] for s in value.free_symbols}), 0)
-        return [Assumption(relation)] if isinstance(relation, Ne) else []
+        told = value.xreplace({s: sizes[s.name] for s in value.free_symbols})
+        # of what is never negative, so that its sign is known too
+        relation = Gt(told, 0) if at_least(told, 0) else Ne(told, 0)
+        return [Assumption(relation)] if isinstance(relation, Relational) else []
     masks = [v for v in lifted.layer.inputs if v.kind == "boolean" and v.shape and v.name in read]
     return [shows_an_entry(mask) for mask in masks]
 
@@ -79,10 +82,10 @@ def _stated(
         if symbol.name in over:
             put[symbol], size = over[symbol.name]
             given[put[symbol]] = size
+        elif symbol.name in arrays and not arrays[symbol.name].shape:
+            put[symbol] = _written_out(arrays[symbol.name], {e.variable: e.value for e in equations})
         elif symbol.name in known:
             put[symbol] = known[symbol.name]
-        elif symbol.name in arrays and not arrays[symbol.name].shape:
-            put[symbol] = arrays[symbol.name].entry()
         elif symbol.name not in arrays and not isinstance(symbol, Indexed):
             return None
     if not all(each.base.label.name in arrays for each in value.atoms(Indexed)):
@@ -97,6 +100,28 @@ def _stated(
     if kind == "positive" and isinstance(told, Indexed) and all(place in given for place in told.indices):
         text = f"all entries of {told.base.label} are positive"
     return Assumption(relation, given, text)
+
+
+def _written_out(number: Variable, values: Mapping[Variable, Array]) -> Expr:
+    """Return an array without axes in what it is computed from, so that two functions say a condition on it alike."""
+    if number not in values:
+        return number.entry()
+    value = values[number]
+    inner = {v.entry(): _written_out(v, values) for v in value.atoms(Variable) if not v.shape}
+    return expand(value.entry().xreplace(inner))
+
+
+def restated(added: Sequence[Assumption], equations: Sequence[Equation]) -> tuple[Assumption, ...]:
+    """Return assumptions, and again those that are about an array without axes: a claim may know it by its name."""
+    values = {e.variable: e.value for e in equations if e.over is None}
+    again = [
+        Assumption(each.statement.func(number.entry(), 0))
+        for each in added
+        if isinstance(each.statement, Relational) and not each.ranges and each.statement.has(Indexed)
+        for number in values
+        if not number.shape and _written_out(number, values) == each.statement.lhs - each.statement.rhs
+    ]
+    return (*added, *again)
 
 
 def _plainest(kind: str, value: Expr) -> tuple[str, Expr]:

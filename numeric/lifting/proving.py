@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from sympy import Expr, Ne, Rational, Symbol, cosh, exp, sinh
+from sympy import Expr, Gt, Ne, Rational, Symbol, cosh, exp, sinh
 
 from derivations.language.arrays.expression import Variable
 from derivations.language.arrays.functions import named
@@ -377,7 +377,8 @@ def _decided(lifted: Lifted, name: str, binding: Binding, also: Lifted | None) -
 
 
 def _is_of_sizes(added: Assumption) -> bool:
-    return not added.ranges and isinstance(added.statement, Ne)
+    positive = isinstance(added.statement, Gt) and not added.text
+    return not added.ranges and (positive or isinstance(added.statement, Ne))
 
 
 def _scalar_values(lifted: Lifted, layer: Layer) -> Iterator[tuple[dict[Symbol, Expr], tuple[str, ...]]]:

@@ -65,8 +65,8 @@ _WITHOUT_RESULT = ("debug_callback", "debug_print")
 _WHOLE: dict[str, Callable[..., Any]] = {
     "logaddexp": lambda one, other: op.log_add_exp(operand_of(one), operand_of(other)),
     "logaddexp2": lambda one, other: op.log_add_exp_2(operand_of(one), operand_of(other)),
-    "xlogy": lambda one, other: op.x_log_y(operand_of(one), operand_of(other)),
-    "xlog1py": lambda one, other: op.x_log_y(operand_of(one), op.add(operand_of(other), 1)),
+    "xlogy": lambda one, other: op.x_log_y(operand_of(one), array_of(other)),
+    "xlog1py": lambda one, other: op.x_log_y(operand_of(one), op.add(array_of(other), 1)),
 }
 _KINDS = {"real": np.float64, "integer": np.int64, "boolean": np.bool_}
 

@@ -250,6 +250,14 @@ FUNCTIONS: Table = {
     np.linalg.norm: _norm,
     np.linalg.det: places.determinant,
     np.linalg.inv: places.inverse,
+    np.linalg.slogdet: places.log_determinant,
+    np.linalg.solve: lambda a, b: places.solved(array_operand(a), array_operand(b)),
+    np.convolve: lambda a, v, mode="full": places.with_kernel(a, array_operand(v), mode, True),
+    np.correlate: lambda a, v, mode="valid": places.with_kernel(a, array_operand(v), mode, False),
+    np.broadcast_arrays: lambda *arrays, subok=False: _same_shape(arrays),
+    np.diag: lambda v, k=0: _diagonal(v, k),
+    np.diagflat: lambda v, k=0: _diagonal(places.reshape(v, [-1]), k),
+    np.copyto: lambda dst, src, casting="same_kind", where=True: _put(dst, src, where),
     **dict.fromkeys((np.round, np.around), lambda a, decimals=0, out=None: _rounded(a, decimals, out)),
     np.clip: _clip,
     np.repeat: repeated,
@@ -279,6 +287,30 @@ def _running_products(a: Any, axis: Any, more: dict[str, Any]) -> Any:
 def _rounded(a: Any, decimals: int, out: Any) -> Any:
     plain({"out": out})
     return op.rounded(a, decimals)
+
+
+def _diagonal(v: Any, k: int) -> Tensor:
+    """Return the diagonal of a matrix, or a matrix with the entries of a vector on its diagonal."""
+    if v.ndim == 2:
+        return op.diagonal(v, k)
+    if v.ndim != 1 or k != 0:
+        raise refuse("a matrix with a vector beside its diagonal")
+    return op.multiply(places.identity(v.sizes[0], v.sizes[0]), v)
+
+
+def _same_shape(arrays: Any) -> tuple[Tensor, ...]:
+    arrays = [array_operand(each) for each in arrays]
+    axes = op.broadcast_shape(*(each.axes for each in arrays))
+    return tuple(op.broadcast_to(each, axes) for each in arrays)
+
+
+def _put(target: Any, source: Any, where: Any) -> None:
+    """Write into an array, at a mask."""
+    source = small_table(source)
+    if where is True or not isinstance(source, Tensor):
+        places.written(target, ... if where is True else where, source)
+    else:
+        target.overwrite(op.where(array_operand(where), source, again(target)))
 
 
 def _kronecker(a: Any, b: Any) -> Any:

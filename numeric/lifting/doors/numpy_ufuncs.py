@@ -99,6 +99,7 @@ UFUNCS[np.negative] = op.negate
 
 
 UFUNCS[np.rint] = op.UNARY["round"]
+UFUNCS[np.modf] = lambda a: (op.remainder(a, 1, True), op.UNARY["trunc"](a))
 
 
 _SCALAR_UFUNCS: Table = {
@@ -120,7 +121,11 @@ def ufunc_called(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict
         raise refuse(f"{ufunc.__name__} with where=")
     for harmless in ("dtype", "casting", "order", "subok"):
         float_only(harmless, options.pop(harmless, None))
-    if method == "reduce":
+    if method == "accumulate" and ufunc in _RUNNING:
+        axis = options.pop("axis", 0)
+        plain(options)
+        found = _RUNNING[ufunc](inputs[0], axis)
+    elif method == "reduce":
         found = _reduced(ufunc, inputs, options)
     elif method != "__call__" or options:
         raise refuse(f"{ufunc.__name__}.{method} with {', '.join(options) or 'these arguments'}")
@@ -151,6 +156,7 @@ def _applied(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     return found(*given)
 
 
+_RUNNING: Table = {np.add: places.running_sums, np.multiply: places.running_products}
 _REDUCTIONS: Table = {
     np.add: op.summed,
     np.multiply: places.product_along,

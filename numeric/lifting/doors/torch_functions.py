@@ -233,6 +233,8 @@ FUNCTIONS: Table = {
     torch.tensordot: lambda a, b, dims=2: _tensordot(a, b, dims),
     torch.linalg.det: places.determinant,
     torch.linalg.inv: places.inverse,
+    torch.linalg.slogdet: places.log_determinant,
+    torch.linalg.solve: lambda a, b: places.solved(a, b),
     torch.linalg.vector_norm: lambda x, ord=2, dim=None, keepdim=False, **more: norm(x, ord, dim, keepdim),
     torch.negative: op.UNARY["negative"],
     torch.nn.functional.elu: lambda x, alpha=1.0, inplace=False: _elu(x, alpha),

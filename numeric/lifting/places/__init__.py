@@ -1,7 +1,7 @@
 """Operations that read entries at other places: slices, reshapes, joined arrays, choices, positions, windows."""
 
 from numeric.lifting.places.choosing import gathered, largest, picked, sorted_places
-from numeric.lifting.places.determinants import determinant, inverse
+from numeric.lifting.places.determinants import determinant, inverse, log_determinant, solved
 from numeric.lifting.places.joining import concatenate, padded, stack, tiled
 from numeric.lifting.places.positions import (
     LARGEST_TABLE,
@@ -14,7 +14,7 @@ from numeric.lifting.places.positions import (
     tabulated,
     triangle,
 )
-from numeric.lifting.places.products import product_along, running_products
+from numeric.lifting.places.products import product_along, running_products, with_kernel
 from numeric.lifting.places.reshaping import reshape
 from numeric.lifting.places.slices import flipped, item, padded_by_own, rolled, set_along, written
 from numeric.lifting.places.spreading import convolved_transposed, enlarged, spread, windows_added
@@ -34,6 +34,7 @@ __all__ = [
     "inverse",
     "item",
     "largest",
+    "log_determinant",
     "padded",
     "padded_by_own",
     "picked",
@@ -47,6 +48,7 @@ __all__ = [
     "running_products",
     "running_sums",
     "set_along",
+    "solved",
     "sorted_places",
     "spread",
     "stack",
@@ -56,5 +58,6 @@ __all__ = [
     "triangle",
     "window_entries",
     "windows_added",
+    "with_kernel",
     "written",
 ]

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from functools import reduce
 
-from numeric.lifting.operations import add, divide, finite, multiply, negate, real
+from numeric.lifting.operations import UNARY, add, divide, finite, matmul, multiply, negate, real
 from numeric.lifting.places.joining import stack
 from numeric.lifting.places.slices import item
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor
 
-__all__ = ["determinant", "inverse"]
+__all__ = ["determinant", "inverse", "log_determinant", "solved"]
 
 _LARGEST = 4  # a determinant of more rows is computed by elimination, which is no one formula
 _Rows = list[list[Tensor]]
@@ -34,6 +34,19 @@ def inverse(array: Tensor) -> Tensor:
         return stack([stack([divide(1, whole)], -1)], -2)
     places = range(len(rows))
     return stack([stack([divide(_cofactor(rows, j, i), whole) for j in places], -1) for i in places], -2)
+
+
+def log_determinant(array: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the signs of the determinants, and the logarithms of their absolute values."""
+    found = determinant(array)
+    return UNARY["sign"](found), UNARY["log"](UNARY["absolute"](found))
+
+
+def solved(array: Tensor, right: Tensor) -> Tensor:
+    """Return the solutions of linear equations: the inverses of matrices times what stands on the right."""
+    if right.ndim not in (1, array.ndim):
+        raise refuse("linear equations with several right-hand sides whose axes are not those of the matrices")
+    return matmul(inverse(array), right)
 
 
 def _entries(array: Tensor) -> _Rows:

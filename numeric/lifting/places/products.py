@@ -1,4 +1,7 @@
-"""Products along axes of known sizes, one factor after another: of a symbolic number of factors there is no formula."""
+"""Products along axes of known sizes, one factor after another, and sums of products with a short vector.
+
+Of a symbolic number of factors there is no formula.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,15 @@ from collections.abc import Sequence
 from functools import reduce
 from itertools import accumulate
 
-from numeric.lifting.operations import axis_number, finite, inserted, multiply, real
-from numeric.lifting.places.joining import stack
+from sympy import Integer
+
+from numeric.lifting.operations import add, axis_number, finite, inserted, multiply, real
+from numeric.lifting.places.joining import LARGEST_TABLE, padded, stack
 from numeric.lifting.places.slices import item
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor
 
-__all__ = ["product_along", "running_products"]
+__all__ = ["product_along", "running_products", "with_kernel"]
 
 
 def product_along(array: Tensor, axes: Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
@@ -30,6 +35,27 @@ def running_products(array: Tensor, axis: int, reverse: bool = False) -> Tensor:
     factors = _factors(array, number)
     found = list(accumulate(factors[::-1] if reverse else factors, multiply))
     return stack(found[::-1] if reverse else found, number)
+
+
+def with_kernel(array: Tensor, kernel: Tensor, mode: str, turned: bool) -> Tensor:
+    """Return sums of products of a vector with a shorter one of known length at each shift; `turned`: a convolution.
+
+    Definition   valid: shifts inside the vector; full and same: zeros stand before and behind it
+    """
+    finite("a convolution", array, kernel)
+    if turned and not isinstance(kernel.shape[0], int):
+        array, kernel = kernel, array
+    length, count = array.shape[0], kernel.shape[0]
+    if array.ndim != 1 or kernel.ndim != 1 or not isinstance(count, int) or count > LARGEST_TABLE:
+        raise refuse("a convolution of other than a vector with a short one of known length")
+    if not length >= count:
+        raise refuse("a convolution with a longer vector")
+    before = {"valid": 0, "full": count - 1, "same": count // 2}[mode]
+    behind = {"valid": 0, "full": count - 1, "same": count - 1 - count // 2}[mode]
+    wide = padded(real(array), 0, Integer(before), Integer(behind), Integer(0))
+    shifts = wide.shape[0] - count + 1
+    weights = [item(real(kernel), (count - 1 - place if turned else place,)) for place in range(count)]
+    return reduce(add, (multiply(item(wide, slice(k, k + shifts)), weight) for k, weight in enumerate(weights)))
 
 
 def _factors(array: Tensor, axis: int) -> list[Tensor]:

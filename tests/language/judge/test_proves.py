@@ -585,6 +585,9 @@ true(
         Sum(v3[j], (j, 0, m - 1)),
     ),
 )
+true("brackets of both signs", lambda: (a * b * Iverson(Ge(a, 0)), b * Max(0, a)))
+true("a learned slope", lambda: (b * a * (1 - Iverson(Ge(a, 0))) + a * Iverson(Ge(a, 0)), b * Min(0, a) + Max(0, a)))
+true("brackets of both signs of a difference", lambda: (b * (a - 1) * Iverson(Ge(a, 1)), b * Max(0, a - 1)))
 true("relu by a bracket", lambda: (Max(0, a - b), (a - b) * Iverson(Gt(a, b))))
 true("sigmoid and tanh", lambda: (2 / (1 + exp(-2 * a)) - 1, tanh(a)))
 true(

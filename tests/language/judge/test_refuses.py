@@ -359,6 +359,8 @@ false("exp of a delta", lambda: (exp(KroneckerDelta(i, j)), KroneckerDelta(i, j)
 
 # --- brackets and ties ---------------------------------------------------------------------------------------------
 GROUP = "brackets and ties"
+false("b [a > 0] and b [a >= 0] differ at a = 0", lambda: (b * Iverson(Gt(a, 0)), b * Iverson(Ge(a, 0))))
+false("a [a >= 1] is 1 at a = 1", lambda: (b * a * Iverson(Ge(a, 1)), b * Max(0, a - 1) + b * Iverson(Gt(a, 1))))
 false("[a > 0] and [a >= 0] differ at 0", lambda: (Iverson(Gt(a, 0)), Iverson(Ge(a, 0))))
 false("a tie is neither above nor below", lambda: (Iverson(Gt(a, b)) + Iverson(Lt(a, b)), 1))
 false("the same by cases", lambda: (Piecewise((1, a > 0), (0, True)), Piecewise((1, a >= 0), (0, True))))

@@ -285,3 +285,46 @@ def test_a_tangent_is_a_quotient():
     verdict = prove_same(lambda x: np.tan(x), lambda x: np.sin(x) / np.cos(x), x=(n,))
     assert verdict.level == "proved" and "cos(x[row_1]) != 0" in verdict.qualified
     assert prove_same(lambda x: np.tan(x), lambda x: np.cos(x) / np.sin(x), x=(n,)).level == "refuted"
+
+
+@pytest.mark.parametrize("mode", ["valid", "same", "full"])
+@pytest.mark.parametrize("function", [np.convolve, np.correlate])
+@pytest.mark.parametrize("count", [2, 3])
+def test_sums_of_products_with_a_short_vector(mode, function, count):
+    shapes = {"x": (n + 2,), "w": (count,)}
+    other = np.correlate if function is np.convolve else np.convolve
+    follows(lambda x, w: function(x, w, mode), **shapes)
+    assert (
+        prove_same(lambda x, w: function(x, w, mode), lambda x, w: other(x, w[::-1], mode), **shapes).level == "proved"
+    )
+    assert prove_same(lambda x, w: function(x, w, mode), lambda x, w: other(x, w, mode), **shapes).level == "refuted"
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.nanprod(x[:, :2], axis=1),
+        lambda x: np.nancumsum(x, axis=1),
+        lambda x: np.nancumprod(x[:, :2], axis=1),
+        lambda x: np.select([x < -1, x < 1], [-x, x * x], 2 * x),
+        lambda x: np.prod(np.meshgrid(x[0, :2], x[0, 1:3], indexing="ij")[0]),
+        lambda x: np.diagflat(x[0]) + np.diag(x[0]) * 2,
+        lambda x: np.diag(np.modf(x)[0] @ x.T) + np.modf(x)[1][:, 0],
+        lambda x: np.linalg.solve(x[:2, :2], x[:2, 1]) + np.linalg.slogdet(x[:2, :2])[0],
+    ],
+)
+def test_functions_over_others_are_followed(function):
+    follows(function, x=(n, d))
+
+
+def test_a_solution_is_not_that_of_the_transposed_equations():
+    shapes = {"a": (2, 2), "b": (2,)}
+    of_rows = lambda a, b: np.linalg.solve(a, b)  # noqa: E731
+    assert prove_same(of_rows, lambda a, b: np.linalg.inv(a) @ b, **shapes).level == "proved"
+    assert prove_same(of_rows, lambda a, b: np.linalg.solve(a.T, b), **shapes).level == "refuted"
+
+
+def test_a_divisor_of_sizes_is_positive():
+    """Of a variance with n - 1, whose root needs the sign of the divisor too."""
+    verdict = prove_same(lambda x: x.std(0, ddof=1) ** 2, lambda x: x.var(0, ddof=1), x=(n, d))
+    assert verdict.level == "proved" and "if n != 1" in verdict.qualified

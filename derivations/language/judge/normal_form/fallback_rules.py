@@ -6,6 +6,7 @@ parts        sum_{j=0}^{m+n-1} f_j = sum_{j=0}^{m-1} f_j + sum_{j=0}^{n-1} f_{j+
 reindexing   sum_j f(sigma(j), j) = sum_j f(j, sigma^-1(j)), sigma a bijection of the range, such as j -> a + b - j
 neighbours   [q + c >= 0] = [q >= 0] + [q = -1] + ... + [q = -c], and likewise for c < 0; [q >= 0] = 1 - [-q - 1 >= 0]
 relu         relu(p) = p [p > 0]
+complement   M [-q > 0] = M (1 - [q > 0]) where M is 0 at q = 0
 tanh         tanh(p) = 1 - 2 / (1 + exp(2 p)) for real p
 division     under a sum, M / (M + r) = 1 - r / (M + r)
 antidifference   sum_{j=a}^{b} f_j = F_{b+1} - F_a (`telescoping`)
@@ -208,6 +209,54 @@ def relu_by_step(p: Poly, context: Context) -> Iterator[Poly]:
         yield transform(p, visit, context, identity=True)
 
 
+def complement(p: Poly, context: Context) -> Iterator[Poly]:
+    """Write [-q > 0] as 1 - [q > 0] where the factor of the bracket is 0 at q = 0, outside and inside of sums."""
+    brackets = {atom[1] for atom in atoms_of(p, "step")}
+    both = [q for q in sorted(brackets) if negate(q) in brackets and q == signed(q)]
+    for q in both:
+        if all(map(is_real, walk(q))):
+            inside = _in_sums(p, partial(_complement_in_sum, q), context)
+            outside = _complemented(inside, q, context)
+            yield inside if outside is None else outside
+
+
+def _complement_in_sum(q: Poly, body: Poly, indices: list[Atom], context: Context) -> Poly | None:
+    found = _complemented(body, q, context)
+    return None if found is None else close(found, indices, context)
+
+
+def _complemented(p: Poly, q: Poly, context: Context) -> Poly | None:
+    """Return B [-q > 0] + C as B (1 - [q > 0]) + C if B is 0 at q = 0, else None."""
+    bracket = ("step", negate(q))
+    factor = from_terms(
+        (tuple(each for each in mono if each[0] != bracket), c) for mono, c in p if bracket in dict(mono)
+    )
+    rest = from_terms((mono, c) for mono, c in p if bracket not in dict(mono))
+    if not factor or not _vanishes(factor, q, context):
+        return None
+    return add(rest, times(factor, subtract(ONE, single(("step", q))), context))
+
+
+def _vanishes(p: Poly, q: Poly, context: Context) -> bool:
+    """Return whether p is 0 at q = 0, for q = c a + r and a polynomial p in the atom a: p is 0 at a = -r/c."""
+    for mono, c in q:
+        if len(mono) != 1 or mono[0][1] != 1:
+            continue
+        atom = mono[0][0]
+        r = from_terms(term for term in q if term != (mono, c))
+        if contains(r, atom):
+            continue
+        value = scale(r, -1 / Fraction(c))
+        powers = [(dict(own).get(atom, 0), tuple(each for each in own if each[0] != atom), k) for own, k in p]
+        if any(not isinstance(e, int) or e < 0 or contains(left, atom) for e, left, _ in powers):
+            continue
+        if not add(
+            *(times(monomial(left, k), power(value, e, context) if e else ONE, context) for e, left, k in powers)
+        ):
+            return True
+    return False
+
+
 def tanh_by_exponentials(p: Poly, context: Context) -> Iterator[Poly]:
     """Write tanh(q) as 1 - 2 / (1 + exp(2 q))."""
 
@@ -271,6 +320,7 @@ FALLBACK_RULES: tuple[Callable[[Poly, Context], Iterator[Poly]], ...] = (
     reindexing,
     neighbours,
     relu_by_step,
+    complement,
     tanh_by_exponentials,
     division,
     telescoped,
