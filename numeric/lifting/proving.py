@@ -11,7 +11,7 @@ Only the judge makes `proved`: a verdict of that level holds its evidence.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
@@ -37,6 +37,7 @@ from numeric.lifting.differential import (
     run_function,
     satisfies,
 )
+from numeric.lifting.door import Door
 from numeric.lifting.doors.choice import called_with, door_of, doors_of
 from numeric.lifting.lift import Lifted, lifted_number, ways
 from numeric.lifting.locating import first_difference
@@ -158,10 +159,18 @@ def prove_same(one: Callable[..., Any], other: Callable[..., Any] | Expr, /, **s
     if isinstance(other, Expr):
         return _prove_formula(one, other, shapes)
     name, target = map(name_of, (one, other))
-    second = _lifted_by_some_door(other, shapes)
+    shared = {door.name for door in doors_of(one)} & {door.name for door in doors_of(other)}
+    verdict = _of_doors(one, lambda: _of_one_library(one, other, shapes, shared)) if shared else None
+    if verdict is not None and verdict.level != "not followed":
+        return verdict
+    second = _lifted_by_some_door(other, shapes, doors_of(other))
     if isinstance(second, str):
         return Verdict("not followed", name, target, reason=f"{target}{second}")
-    return _of_doors(one, lambda: _as_second(one, name, second))
+    verdict = _of_doors(one, lambda: _as_second(one, name, second))
+    if not shared or verdict.lifted is None or verdict.lifted.door == second.door:
+        return verdict
+    mixed = f"arrays of {verdict.lifted.door.name} for {name}, and of {second.door.name} for {target}"
+    return replace(verdict, readings=(*verdict.readings, mixed))
 
 
 def checked_lift(function: Callable[..., Any], /, **shapes: Any) -> Lifted:
@@ -169,16 +178,29 @@ def checked_lift(function: Callable[..., Any], /, **shapes: Any) -> Lifted:
 
     Raises       NotFollowed, with the user's line, where it cannot be followed, or raises an error of its own
     """
-    found = _lifted_by_some_door(function, shapes)
+    found = _lifted_by_some_door(function, shapes, doors_of(function))
     if isinstance(found, str):
         raise NotFollowed(f"{name_of(function)}{found}")
     return found
 
 
-def _lifted_by_some_door(function: Callable[..., Any], shapes: Mapping[str, Any]) -> Lifted | str:
+def _of_one_library(
+    one: Callable[..., Any], other: Callable[..., Any], shapes: Mapping[str, Any], shared: Collection[str]
+) -> Verdict:
+    """Return the verdict about two functions with the arrays of one library: elsewhere `x.std()` is another number."""
+    name, target, door = name_of(one), name_of(other), door_of(one)
+    second = _lifted_by_some_door(other, shapes, [door]) if door.name in shared else f" takes no arrays of {door.name}"
+    if isinstance(second, str):
+        return Verdict("not followed", name, target, reason=f"{target}{second}")
+    return _as_second(one, name, second)
+
+
+def _lifted_by_some_door(
+    function: Callable[..., Any], shapes: Mapping[str, Any], doors: Iterable[Door]
+) -> Lifted | str:
     """Return a function as a layer, with the arrays of the first library that it takes; or why it takes none."""
     reasons: list[str] = []
-    for door in doors_of(function):
+    for door in doors:
         try:
             with called_with(door):
                 return _checked(next(ways(function, (), shapes)))

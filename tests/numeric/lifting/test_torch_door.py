@@ -241,3 +241,17 @@ def test_selu_and_arrays_that_are_broadcast_together():
     both = lambda x, y: torch.add(*torch.broadcast_tensors(x, y))  # noqa: E731 - it is one of two
     assert prove_same(both, lambda x, y: x + y, x=(n, d), y=(d,)).level == "proved"
     assert prove_same(both, lambda x, y: x - y, x=(n, d), y=(d,)).level == "refuted"
+
+
+def test_two_functions_are_called_with_arrays_of_one_library():
+    """A deviation divides by n - 1 in PyTorch and by n elsewhere: what is compared with what must not mix them."""
+
+    def of_either(x):
+        return x.std(0)
+
+    def of_numpy(x):
+        return x.std(0, ddof=1)
+
+    verdict = prove_same(of_either, of_numpy, x=(n, d))
+    assert verdict.level == "refuted"
+    assert prove_same(of_numpy, of_either, x=(n, d)).level == "refuted"
