@@ -45,7 +45,7 @@ def _full(value: Any) -> Callable[..., Any]:
         plain(more, "device")
         whole = given[0] if given else dtype
         if isinstance(fill, Tensor):
-            fill = fill if whole is None else fill.astype(whole)
+            fill = _as_array(fill, whole)
             return again(op.broadcast_to(fill, [axis(as_number(s)) for s in sizes]))
         if whole is None:
             whole = bool if isinstance(fill, bool) else float
