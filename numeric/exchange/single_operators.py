@@ -94,7 +94,7 @@ def _rotations() -> Mapping[Layer, bool]:
 
 def _traced_function(layer: Layer) -> Callable[..., Tensor]:
     plan = plan_of(layer)
-    return printed_functions(plan, named(plan), ONNX, ONNX.namespace())[Unit(layer)].function
+    return printed_functions(plan, named(plan), ONNX)[Unit(layer)].function
 
 
 def _after_angles(layer: Layer) -> Layer:

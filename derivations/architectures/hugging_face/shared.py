@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from sympy import Expr, Max, Rational, tanh
 
@@ -91,9 +92,9 @@ def activation(f: Fields, field: str, default: str) -> Named:
     return found
 
 
-def norm(f: Fields, field: str, default: str, kind: str = "layer") -> Norm:
+def norm(f: Fields, field: str, default: str, kind: Literal["layer", "rms"] = "layer") -> Norm:
     """Return the normalisation whose epsilon a field gives."""
-    return Norm("rms" if kind == "rms" else "layer", f.number(field, default))
+    return Norm(kind, f.number(field, default))
 
 
 # --- sizes ----------------------------------------------------------------------------------------------------------
