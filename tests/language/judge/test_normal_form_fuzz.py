@@ -180,6 +180,14 @@ RICH = {
         lambda g, e: e + summed(x[BOUND[0]] * Iverson(Le(BOUND[0], i - g.random.choice([-1, 1, 2]))), 0, n - 1)
     ),
     "relu_by_step": rich(lambda g, e: Max(0, e) * Iverson(Gt(e, 0)) + Max(-e, x[i])),
+    "complement": rich(
+        lambda g, e: (
+            (e + x[i]) * (x[i] - t) * Iverson(Gt(t, x[i]))
+            + x[k] * Iverson(Gt(x[i], t))
+            + summed(e * (x[BOUND[0]] - x[k]) * Iverson(Gt(x[k], x[BOUND[0]])), 0, n - 1)
+            + summed(Iverson(Gt(x[BOUND[0]], x[k])), 0, n - 1)
+        )
+    ),
     "tanh_by_exponentials": rich(lambda g, e: tanh(e) * x[i] + tanh(e / 2) ** 2),
     "division": rich(lambda g, e: summed((x[BOUND[0]] + e) ** 2 / (1 + (e + x[BOUND[0]]) ** 2), 0, n - 1), inside),
     "telescoped": rich(
