@@ -10,7 +10,7 @@ Assumes      a font size of ten points
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from derivations.language.printing.breaking.displays import Row, display, inline_fits
@@ -89,11 +89,18 @@ def definitions(lead: str, rows: Sequence[Row], items: Sequence[str], width: flo
     start = start[:1].upper() + start[1:]
     formulas = [f"{row.left} {row.relation} {row.right}" + rf" \; {row.beside}" * bool(row.beside) for row in rows]
     if all(inline_fits(formula, width) for formula in formulas):
-        shown = [each for formula in [*formulas, *items] for each in formula.split(r", \; ")]
+        shown = _listings([*formulas, *items], width)
         return start + signs.space + signs.comma.join(map(inline.format, shown)) + signs.stop
-    rest = [each for item in items for each in item.split(r", \; ")]
+    rest = list(_listings(items, width))
     end = f"\n{word('with', lang)}{signs.space}{signs.comma.join(map(inline.format, rest))}{signs.stop}" if rest else ""
     return f"{start}\n{display(rows, width)}{end}"
+
+
+def _listings(items: Iterable[str], width: float) -> Iterator[str]:
+    """Yield what is listed, one by one; TeX may end a line behind a comma between the letters of a wide one."""
+    for item in items:
+        for each in item.split(r", \; "):
+            yield each if inline_fits(each, width) else each.replace(", ", r", \allowbreak ")
 
 
 def listed(formula: str, words: str, width: float, inline: str) -> str:
@@ -103,14 +110,13 @@ def listed(formula: str, words: str, width: float, inline: str) -> str:
     """
     # `page` joins a formula and the ranges of its indices with this space
     stated, between, ranges = formula.partition(r" \; (")
-    parts = [_part(stated, width, inline)] if stated else []
-    parts += [inline.format(f"({ranges}")] if between else []
-    parts += [f"({words})" if parts else words] if words else []
-    return " ".join(parts)
-
-
-def _part(formula: str, width: float, inline: str) -> str:
-    if inline_fits(formula, width):
-        return inline.format(formula)
-    lines = broken(formula, width * 0.8)
-    return inline.format(r"\begin{aligned}[t] " + r" \\ ".join(f"& {each.tex}" for each in lines) + r" \end{aligned}")
+    rest = [inline.format(f"({ranges}")] if between else []
+    rest += [f"({words})" if stated or rest else words] if words else []
+    if not stated:
+        return " ".join(rest)
+    if inline_fits(stated, width):
+        return " ".join([inline.format(stated), *rest])
+    rows = r" \\ ".join(f"& {each.tex}" for each in broken(stated, width * 0.8))
+    lines = inline.format(rf"\begin{{aligned}}[t] {rows} \end{{aligned}}")
+    # below the lines, since it would stand beside the first of them
+    return rf"{lines} \newline {' '.join(rest)}" if rest else lines

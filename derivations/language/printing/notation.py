@@ -3,6 +3,7 @@ r"""Notations: the printed forms of our names, functions and layers, and the sty
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from sympy import Symbol
@@ -71,6 +72,11 @@ class Notation:
         printed = self.of(last)
         part = r"\,".join(map(self._part, path))
         return replace(printed, sup=rf"{printed.sup}\,({part})" if printed.sup else f"({part})")
+
+    @cached_property
+    def plain(self) -> "Notation":
+        """The notation that prints the letters themselves where this one prints macros."""
+        return self if self.macros is None else replace(self, macros=None)
 
     def _letter(self, name: str, printed: Name, scope: str = "") -> Name:
         """Return a printed name, its base as a macro if letters are macros."""

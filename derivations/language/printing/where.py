@@ -173,7 +173,7 @@ def _row(name: str, printer: LatexPrinter) -> str:
 
 def membership(variable: Variable, printer: LatexPrinter) -> str:
     r"""Return the domain of an array, such as X \in \mathbb{R}^{n \times d_{k}}."""
-    name = Name(_letter(variable, printer))
+    name = Name(printer.notation.of(variable.name, printer.scope).latex())
     sizes = shape(variable, printer)
     return rf"{name.base} \in {_DOMAINS[variable.kind]}" + (f"^{{{sizes}}}" if sizes else "")
 
@@ -200,7 +200,8 @@ def _by_letter(variables: Iterable[Variable], printer: LatexPrinter) -> dict[str
 
 
 def _letter(variable: Variable, printer: LatexPrinter) -> str:
-    return printer.notation.of(variable.name, printer.scope).latex()
+    """Return the letter that a reader sees, whatever macro prints it."""
+    return printer.notation.plain.of(variable.name, printer.scope).latex()
 
 
 def shape(variable: Variable, printer: LatexPrinter) -> str:

@@ -9,7 +9,7 @@ from derivations.language.printing.breaking.atoms import read, written
 from derivations.language.printing.breaking.displays import Row, display
 from derivations.language.printing.breaking.lines import broken, stacked_lines
 from derivations.language.printing.breaking.widths import width
-from derivations.language.printing.fragments import fragment, points
+from derivations.language.printing.fragments import definitions, fragment, listed, points
 from derivations.language.printing.statement import statement
 
 SUM = (
@@ -166,3 +166,21 @@ def test_no_sign_stands_before_the_argument_of_a_function_or_a_derivative(formul
     lines = broken(formula, 40.0)
     assert len(lines) > 1
     assert not any(r"\times" in line.tex for line in lines)
+
+
+def test_what_is_said_of_a_broken_assumption_stands_below_its_lines():
+    formula = r"\mathbb{E} [R_{ik} R_{il} X_{ik} X_{il}] = \mathbb{E} [R_{ik} R_{il}] \mathbb{E} [X_{ik} X_{il}]"
+    said = r"$(i = 1, \ldots, n)$ (the mask is drawn independently)"
+    item = rf"{formula} \; (i = 1, \ldots, n)", "the mask is drawn independently"
+    assert listed(*item, 900, "${}$") == f"${formula}$ {said}"
+    assert listed(*item, 120, "${}$").endswith(rf"\end{{aligned}}$ \newline {said}")
+    assert listed("", "the mask is drawn independently", 120, "${}$") == "the mask is drawn independently"
+
+
+def test_a_long_list_of_letters_may_end_a_line_behind_a_comma():
+    letters = ", ".join(f"d_{{{name}}}" for name in ("model", "expert", "vocab", "encoder"))
+    item = rf"{letters} \in \mathbb{{N}}_{{>0}}, \; i = 1, \ldots, n"
+    assert definitions("where", (), [item], 900, "${}$", "en").count(r"\allowbreak") == 0
+    broken_lines = definitions("where", (), [item], 90, "${}$", "en")
+    assert broken_lines.count(r", \allowbreak d_") == 3
+    assert broken_lines.replace(r"\allowbreak ", "") == definitions("where", (), [item], 900, "${}$", "en")

@@ -7,8 +7,10 @@ import pytest
 
 from derivations.catalogue import get, layers
 from derivations.language.printing.export import Layout, export
+from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.macros import definitions, package, with_macros
 from derivations.language.printing.notation import NOTATIONS
+from derivations.language.printing.page import layer_page
 from derivations.language.printing.views import latex
 
 
@@ -63,3 +65,11 @@ def test_an_export_with_macros_defines_every_macro_that_it_uses(tmp_path: Path) 
     for name in shown:  # as many lines as with the letters themselves
         plain = (tmp_path / f"plain/latex/{name}.tex").read_text(encoding="utf-8")
         assert plain.count(r"\\") == texts[f"{name}.tex"].count(r"\\")
+
+
+def test_a_letter_that_stands_for_several_arrays_is_declared_once_under_its_macros_too():
+    using, _ = with_macros("chapter-7")
+    layer = layers()["multi_head_attention"]
+    plain, macros = (layer_page(layer, LatexPrinter, each).notes[0].items for each in ("chapter-7", using))
+    assert len(macros) == len(plain)
+    assert ("m = n", "") in plain and (r"\dvm = \dvn", "") in macros
