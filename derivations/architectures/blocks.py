@@ -25,6 +25,7 @@ from derivations.architectures.projections import norm_layer, rotary_layer
 from derivations.attention.latent import SCALE, d_r, latent_attention, r_KV, r_Q
 from derivations.feed_forward.feed_forward import feed_forward
 from derivations.feed_forward.gated import gated_feed_forward
+from derivations.feed_forward.groups_of_experts import K_G, N_G
 from derivations.feed_forward.mixture_of_experts import E, K, d_expert, d_shared, mixture_of_experts
 from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.expression import (
@@ -234,6 +235,7 @@ def _experts(network: Experts) -> Layer:
         linear_activation=network.linear_activation,
         gated=network.gated,
         corrected=network.corrected,
+        best_of_group=network.groups.best if network.groups else 0,
         scaled_rows=network.scaled_rows,
     )
     if network.corrected:  # what is given there is stored in checkpoints: a weight of the model
@@ -242,4 +244,8 @@ def _experts(network: Experts) -> Layer:
         equations = [replace_free(equation, {given: stored}) for equation in layer.equations]
         layer = Layer(layer.name, (rows,), (*layer.parameters, stored), equations, layer.output)
     sizes = {E: network.experts, K: network.chosen, d_expert: network.d_expert}
-    return layer.xreplace(sizes if network.d_shared is None else {**sizes, d_shared: network.d_shared})
+    if network.d_shared is not None:
+        sizes[d_shared] = network.d_shared
+    if network.groups:
+        sizes |= {N_G: network.groups.number, K_G: network.groups.kept}
+    return layer.xreplace(sizes)

@@ -209,6 +209,15 @@ class FeedForward:
 
 
 @dataclass(frozen=True)
+class Groups:
+    """Groups of experts: those of the `kept` best of `number` groups are chosen from, by the sum of `best` scores."""
+
+    number: Expr
+    kept: Expr
+    best: int = 2
+
+
+@dataclass(frozen=True)
 class Experts:
     """A mixture of experts: each token goes through `chosen` of `experts` gated networks, and through shared ones."""
 
@@ -226,7 +235,7 @@ class Experts:
     gated: bool = True  # three matrices for each expert, else two
     scaled_rows: bool = False  # the weights of experts multiply what they read, not what they put out
     corrected: bool = False  # experts are chosen by their scores plus stored numbers
-    grouped: bool = False  # and among those of the best groups, which the equations lack
+    groups: Groups | None = None  # and among those of the best groups
 
 
 # --- blocks, stacks, models -----------------------------------------------------------------------------------------

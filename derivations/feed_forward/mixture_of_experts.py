@@ -18,6 +18,7 @@ from sympy import Derivative, Expr, Ge, Integer, KroneckerDelta, Lambda, Sum, Sy
 from derivations.activations.sigmoid import sigmoid, silu
 from derivations.feed_forward.feed_forward import feed_forward
 from derivations.feed_forward.gated import gated_feed_forward
+from derivations.feed_forward.groups_of_experts import chosen_within_groups
 from derivations.language.arrays.arrangements import SumOver, Tabulated
 from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.expression import Array, ColumnBroadcast, Variable, array, token_array
@@ -53,6 +54,7 @@ Z, Y = array("Z", K, n, d_model), array("Y", n, d_model)
 share = named("share", scalar("x") / scalar("y"), scalar("x"), scalar("y"))
 
 
+@catalogued("mixture_within_groups", scoring="sigmoid", corrected=True, best_of_group=2)
 @catalogued("mixture_with_shared_experts", shared=True)
 @catalogued
 def mixture_of_experts(
@@ -63,6 +65,7 @@ def mixture_of_experts(
     shared: bool = False,
     shared_gate: bool = False,
     corrected: bool = False,
+    best_of_group: int = 0,
     scale: Expr | int = 1,
     biases: bool = False,
     linear_activation: Named | None = None,
@@ -72,7 +75,9 @@ def mixture_of_experts(
     """Return a mixture of E gated networks, of which every position uses K.
 
     Definition   P = softmax(X W_router) or sigmoid(X W_router); chosen are the indices of the K largest entries of each
-                 row of P, or of P + b when `corrected`; g_s = scale p_s, divided by sum_t p_t when `normalised`;
+                 row of P, or of P + b when `corrected`, among those of the best groups of experts when
+                 `best_of_group` tells how many of its scores rank a group; g_s = scale p_s, divided by
+                 sum_t p_t when `normalised`;
                  Y = sum_s g_s FFN(X) by the s-th chosen experts, plus one gated network of all rows when `shared`,
                  its rows times sigmoid(X W_shared_gate) when `shared_gate`. With `biases` the router and every
                  matrix of an expert has one, b_router (E,), b_gate and b_up (E, d_expert), b_down (E, d_model); if
@@ -82,17 +87,22 @@ def mixture_of_experts(
     Shapes       X (n, d_model), b (E,), W_router (d_model, E), W_gate and W_up (E, d_model, d_expert),
                  W_down (E, d_expert, d_model), W_shared_gate (d_model,), chosen (K, n), Y (n, d_model); the shared
                  network has d_shared hidden units, those of all shared experts together
-    Assumes      K <= E; the correction b is given, not learned by the gradient; experts have no groups, as if one group
-                 contained them all; no epsilon is added to sum_t p_t (libraries add 1e-20 to the sum of sigmoids)
+    Assumes      K <= E, and what `groups_of_experts` does of groups; the correction b is given, not learned by the
+                 gradient; no epsilon is added to sum_t p_t (libraries add 1e-20 to the sum of sigmoids)
     Source       Jiang et al. (2024), section 2.1: normalised softmax; Dai et al. (2024), section 3: shared experts;
                  DeepSeek-AI (2024), DeepSeek-V3, section 2.1.2: sigmoid, correction and scale; the released
                  models Qwen1.5-MoE and Qwen2-MoE (Qwen Team, 2024): the gate of the shared experts
-    Raises       ValueError for a scoring that is neither softmax nor sigmoid, and for a gate without shared experts
+    Raises       ValueError for a scoring that is neither softmax nor sigmoid, for a gate without shared experts, and
+                 for groups that are ranked by fewer than 0 scores
     """
     if shared_gate and not shared:
         raise ValueError("mixture of experts: shared_gate=True needs shared=True, the experts that it is the gate of")
     if scoring not in ("softmax", "sigmoid"):
         raise ValueError(f"the scoring {scoring!r} is unknown; choose softmax or sigmoid")
+    if best_of_group < 0:
+        raise ValueError(
+            f"groups of experts are ranked by {best_of_group} scores; choose 1 or more, or 0 for no groups"
+        )
     factor = sympify(scale)
     let = Equations()
 
@@ -102,7 +112,11 @@ def mixture_of_experts(
 
     L = let("L")(X @ W_router + b_router if biases else X @ W_router)
     P = let("P")(row_softmax(L) if scoring == "softmax" else sigmoid(L))
-    chosen = let("chosen")(TopK(P + b if corrected else P, K))
+    if best_of_group:
+        S = let("S")(P + b) if corrected else P
+        chosen = chosen_within_groups(let, S, K, best_of_group)
+    else:
+        chosen = let("chosen")(TopK(P + b if corrected else P, K))
     p = let("p", over=(s, K))(Pick(P, chosen[s]))
     if normalised:
         total = let("total")(SumOver(p[s], s, K))
@@ -129,7 +143,7 @@ def mixture_of_experts(
         Y = let("Y_all")(Y + C)
     inputs = (X, b) if corrected else (X,)
     of_shared = "mixture_with_gated_shared_experts" if shared_gate else "mixture_with_shared_experts"
-    name = of_shared if shared else "mixture_of_experts"
+    name = of_shared if shared else "mixture_within_groups" if best_of_group else "mixture_of_experts"
     halves, shifts = ((W_gate, W_up), (b_gate, b_up)) if gated else ((W_up,), (b_up,))
     own = (W_router, *halves, W_down, *([b_router, *shifts, b_down] if biases else []))
     return Layer(name, inputs, (*own, *([W_shared_gate] if shared_gate else [])), let, Y)

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import DTypeLike
 from sympy import Symbol
 
-from derivations.architectures.components import experts_of
 from derivations.architectures.composition import build
 from derivations.architectures.description import AudioStem, Model, Patches, Rotary, Stack, of_pictures
 from derivations.architectures.hugging_face import FAMILIES, read_config
@@ -70,8 +69,6 @@ def load(folder: str | Path, dtype: DTypeLike = np.float32, *, ignore: Sequence[
             f"only those of {', '.join(kind for kind, each in FAMILIES.items() if each.runs)}"
         )
     _check_positions(folder, model)
-    if any(experts.grouped for experts in experts_of(model.architecture)):
-        raise InputError(f"{folder}: experts are chosen among those of some groups, which is not computed here")
     layer = build(model.architecture)
     weights = read_weights(folder, layer, model.values, model.names, number_type)
     return LoadedModel(model, config, _generation(folder, config), layer, weights, number_type)

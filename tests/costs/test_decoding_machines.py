@@ -18,7 +18,7 @@ DEEPSEEK: dict[str, Any] = {
     **{"model_type": "deepseek_v3", "architectures": ["DeepseekV3ForCausalLM"], "vocab_size": 13, "hidden_size": 10},
     **{"num_attention_heads": 3, "qk_nope_head_dim": 5, "qk_rope_head_dim": 4, "v_head_dim": 7, "kv_lora_rank": 11},
     **{"q_lora_rank": 17, "num_hidden_layers": 2, "first_k_dense_replace": 2, "intermediate_size": 19},
-    **{"n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 5},
+    **{"n_routed_experts": 8, "n_group": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 5},
 }
 QWEN_MOE = {
     **MIXTRAL,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -125,6 +126,7 @@ def test_no_other_place_may_be_named() -> None:
 
 SIZES = {"n": 7, "d_model": 5, "E": 11, "d_expert": 3, "d_shared": 2}
 CHOSEN = 3
+GROUPS = {"N_G": 3, "K_G": 2}
 Arrays = dict[str, np.ndarray]
 
 
@@ -160,6 +162,7 @@ def loop(
     correction: np.ndarray | None = None,
     scale: float = 1,
     shared: Arrays | None = None,
+    best_of_group: int = 0,
 ) -> np.ndarray:
     """Every position by itself: its scores, the largest of them one after the other, and their networks."""
     output = []
@@ -169,6 +172,10 @@ def loop(
         left = {
             number: (scores[number] + (0 if correction is None else correction[number])).real for number in range(11)
         }
+        if best_of_group:
+            groups = [[e for e in left if 3 * e // 11 == group] for group in range(3)]
+            groups.sort(key=lambda group: -sum(sorted((left[e] for e in group), reverse=True)[:best_of_group]))
+            left = {e: left[e] for group in groups[:2] for e in group}
         best = []
         for _ in range(CHOSEN):
             best.append(max(left, key=left.__getitem__))
@@ -193,6 +200,8 @@ VARIANTS: list[tuple[str, dict[str, object]]] = [
     ("sigmoid", {"scoring": "sigmoid"}),
     ("DeepSeek-V3", {"scoring": "sigmoid", "corrected": True, "shared": True, "scale": Rational(5, 2)}),
     ("Qwen2-MoE", {"normalised": False, "shared": True, "shared_gate": True}),
+    ("DeepSeek-V2", {"normalised": False, "best_of_group": 1}),
+    ("DeepSeek-V3, groups", {"scoring": "sigmoid", "corrected": True, "best_of_group": 2}),
 ]
 
 
@@ -205,7 +214,7 @@ def test_the_compiled_layer_is_a_loop_over_positions(name: str, options: dict[st
     given = [correction] if options.get("corrected") else []
     apply = compile_layer(mixture_of_experts(**options))
     parts = {"shared_experts": shared} if options.get("shared") else {}
-    output = apply(x, *given, **weights, **parts, K=CHOSEN)
+    output = apply(x, *given, **weights, **parts, **(GROUPS if options.get("best_of_group") else {}), K=CHOSEN)
     assert output.shape == (2, 7, 5)
     asked = {
         "sigmoid": options.get("scoring") == "sigmoid",
@@ -213,11 +222,40 @@ def test_the_compiled_layer_is_a_loop_over_positions(name: str, options: dict[st
         "correction": correction if given else None,
         "scale": float(options.get("scale", 1)),
         "shared": shared if parts else None,
+        "best_of_group": options.get("best_of_group", 0),
     }
     for item in range(2):
         np.testing.assert_allclose(output[item], loop(x[item], weights, **asked), rtol=1e-9, atol=1e-12)
     other = {**asked, "normalised": not asked["normalised"]}
     assert np.abs(output[0] - loop(x[0], weights, **other)).max() > 1e-3
+
+
+def test_one_group_of_experts_is_no_group_and_several_are() -> None:
+    random = np.random.default_rng(79)
+    weights, x, correction = random_weights(random), random.normal(size=(7, 5)), random.normal(size=11)
+    options: dict[str, Any] = {"scoring": "sigmoid", "corrected": True}
+    within = compile_layer(mixture_of_experts(best_of_group=2, **options))
+    of_all = compile_layer(mixture_of_experts(**options))(x, correction, **weights, K=CHOSEN)
+    np.testing.assert_array_equal(within(x, correction, **weights, N_G=1, K_G=1, K=CHOSEN), of_all)
+    np.testing.assert_array_equal(within(x, correction, **weights, N_G=5, K_G=5, K=CHOSEN), of_all)
+    assert np.abs(within(x, correction, **weights, **GROUPS, K=CHOSEN) - of_all).max() > 1e-2
+
+
+def test_the_gradient_of_a_choice_within_groups_holds_the_choice_fixed() -> None:
+    """The correction and what ranks the groups get none; a central difference along one direction agrees."""
+    random = np.random.default_rng(83)
+    weights, x, cotangent = random_weights(random), random.normal(size=(7, 5)), random.normal(size=(7, 5))
+    correction, ahead = random.normal(size=11), random.normal(size=(5, 11))
+    layer = mixture_of_experts(scoring="sigmoid", corrected=True, best_of_group=2)
+    dX, db, dW_router, *_ = compile_layer(gradient(layer))(x, correction, cotangent, **weights, **GROUPS, K=CHOSEN)
+    apply, step = compile_layer(layer), 1e-6
+    sides = [
+        apply(x, correction, **{**weights, "W_router": weights["W_router"] + sign * step * ahead}, **GROUPS, K=CHOSEN)
+        for sign in (1, -1)
+    ]
+    slope = ((sides[0] - sides[1]) / (2 * step) * cotangent).sum()
+    assert dX.shape == x.shape and not db.any()
+    assert abs((dW_router * ahead).sum() - slope) < 1e-6 * abs(slope)
 
 
 def test_the_number_type_is_kept() -> None:
@@ -278,6 +316,8 @@ def test_what_cannot_be_is_refused() -> None:
         mixture_of_experts(scoring="tanh")
     with pytest.raises(ValueError, match="shared_gate=True needs shared=True"):
         mixture_of_experts(shared_gate=True)
+    with pytest.raises(ValueError, match="groups of experts are ranked by -1 scores; choose 1 or more"):
+        mixture_of_experts(best_of_group=-1)
     with pytest.raises(ValueError, match="the 7 largest entries of P: a row has 3"):
         MIXTURE.at(E=3, K=7)
     random = np.random.default_rng(71)

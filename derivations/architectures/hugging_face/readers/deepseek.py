@@ -22,7 +22,7 @@ from derivations.architectures.description import (
 from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.positions import rotary_of
-from derivations.architectures.hugging_face.readers.gated import check_groups
+from derivations.architectures.hugging_face.readers.gated import groups_of
 from derivations.architectures.hugging_face.shared import (
     Parts,
     activation,
@@ -36,14 +36,14 @@ from derivations.recurrences.causal_convolution import width
 from derivations.recurrences.gated_delta_net import key_heads, key_width, kimi_delta_attention, value_width
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, size
 
-__all__ = ["deepseek_v2", "deepseek_v3", "glm4_moe_lite", "kimi_k2", "kimi_linear", "minicpm3", "youtu"]
+__all__ = ["deepseek_v2", "deepseek_v3", "glm4_moe_lite", "kimi_linear", "minicpm3", "youtu"]
 
 
 @dataclass(frozen=True)
 class Defaults:
     """Defaults of the fields that concern latent rows and experts, as the library has them; `dense` first layers.
 
-    Where experts are `corrected`, stored numbers are added to the scores by which they are chosen.
+    A group of experts is ranked by the sum of its `best` largest scores.
     """
 
     query_rank: int | None = 1536
@@ -54,27 +54,17 @@ class Defaults:
     normalised: bool = True
     dense: int = 3
     groups: tuple[int | None, int | None] = (8, 4)
-    corrected: bool = False
-
-
-@family("deepseek_v3", decoder_heads("DeepseekV3"), DEEPSEEK_V3, runs=False)
-def deepseek_v3(f: Fields, kind: str) -> Parts:
-    """DeepSeek-V3 (DeepSeek-AI 2024), the main model."""
-    return _main_model(f, kind, Defaults())
+    best: int = 2
 
 
 @family("kimi_k2", decoder_heads("DeepseekV3"), DEEPSEEK_V3)
-def kimi_k2(f: Fields, kind: str) -> Parts:
-    """Kimi K2 (Kimi Team 2025): DeepSeek-V3 with one group of experts."""
-    return _main_model(f, kind, Defaults(corrected=True))
-
-
-def _main_model(f: Fields, kind: str, usual: Defaults) -> Parts:
-    """Return a model of DeepSeek-V3's kind without the layers that predict further tokens."""
+@family("deepseek_v3", decoder_heads("DeepseekV3"), DEEPSEEK_V3)
+def deepseek_v3(f: Fields, kind: str) -> Parts:
+    """DeepSeek-V3 (DeepSeek-AI 2024), the main model; Kimi K2 (Kimi Team 2025) has other sizes and one group."""
     for field, understood in _UNDERSTOOD.items():
         f.only(field, understood)
     _prediction_layers(f)
-    return _with_experts(f, kind, usual)
+    return _with_experts(f, kind, Defaults())
 
 
 @family("deepseek_v2", decoder_heads("DeepseekV2"), DEEPSEEK_V3)
@@ -84,9 +74,9 @@ def deepseek_v2(f: Fields, kind: str) -> Parts:
         f.only(field, understood)
     grouped = f.choice("topk_method", {"greedy": False, "group_limited_greedy": True}, "greedy")
     f.flag("norm_topk_prob", False)  # which the library does not read
-    parts = _with_experts(f, kind, Defaults(scale="1", shared=2, dense=0, groups=(None, None), halves=False))
-    of_all = {} if grouped else {"grouped": False}
-    return _experts_replaced(parts, scoring="softmax", normalised=False, **of_all)
+    parts = _with_experts(f, kind, Defaults(scale="1", shared=2, dense=0, groups=(None, None), best=1, halves=False))
+    of_all = {} if grouped else {"groups": None}
+    return _experts_replaced(parts, scoring="softmax", normalised=False, corrected=False, **of_all)
 
 
 @family("glm4_moe_lite", decoder_heads("Glm4MoeLite"), DEEPSEEK_V3)
@@ -99,7 +89,7 @@ def glm4_moe_lite(f: Fields, kind: str) -> Parts:
     if listed is not None and len(listed) != f.whole("num_hidden_layers"):
         raise f.error("mlp_layer_types", f"has {len(listed)} entries, and another number of layers is given")
     f.only("first_k_dense_replace", dense)  # which the library does not read
-    return _with_experts(f, kind, Defaults(query_rank=768, scale="1.8", dense=dense, groups=(1, 1), corrected=True))
+    return _with_experts(f, kind, Defaults(query_rank=768, scale="1.8", dense=dense, groups=(1, 1)))
 
 
 @family("youtu", decoder_heads("Youtu"), DEEPSEEK_V3)
@@ -274,9 +264,9 @@ def _experts(f: Fields, usual: Defaults) -> Experts:
         scoring="sigmoid",
         normalised=f.flag("norm_topk_prob", usual.normalised),
         scale=f.number("routed_scaling_factor", usual.scale),
-        corrected=usual.corrected,
+        corrected=True,
     )
-    return replace(found, grouped=check_groups(f, *usual.groups))
+    return replace(found, groups=groups_of(f, *usual.groups, best=usual.best))
 
 
 def _layers(f: Fields, dense: Block, sparse: Block, usual: Defaults) -> tuple[Run, ...]:

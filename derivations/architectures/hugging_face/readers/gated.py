@@ -18,6 +18,7 @@ from derivations.architectures.description import (
     Embedding,
     Experts,
     FeedForward,
+    Groups,
     Norm,
     Run,
     Stack,
@@ -39,10 +40,10 @@ from derivations.symbols import d_ff, size
 
 __all__ = [
     "KINDS",
-    "check_groups",
     "decoder_of",
     "experts_of",
     "gated_feed_forward",
+    "groups_of",
     "kinds_of_layers",
     "llama",
     "mistral",
@@ -144,17 +145,22 @@ def experts_of(f: Fields, width: str, number: tuple[str, ...], *, normalised: bo
     return Experts(experts, chosen, f.size(size("d_expert"), width), function, normalised=normalised)
 
 
-def check_groups(f: Fields, groups: int | None, kept: int | None) -> bool:
-    """Return whether chosen experts are in the best groups, which are checked; `groups` and `kept` are defaults."""
+def groups_of(f: Fields, groups: int | None, kept: int | None, best: int = 2) -> Groups | None:
+    """Return the groups of experts if there are several; `groups` and `kept` are defaults.
+
+    A group is ranked by the sum of the `best` largest scores of its experts.
+    """
     groups, kept = f.whole("n_group", groups, none=True), f.whole("topk_group", kept, none=True)
     if groups is None or kept is None or groups == 1:
-        return False
+        return None
     number, chosen = (f.values[symbol] for symbol in (size("experts"), size("chosen")))
     of_each = f.quotient("n_routed_experts", number, "n_group", groups)
+    if of_each < best:
+        raise f.error("n_group", f"leaves {of_each} experts in each group, of which the {best} best rank it")
     if kept > groups or kept * of_each < chosen:
         raise f.error("topk_group", f"is {kept} of {groups} groups of {of_each} experts, of which too few remain")
     f.assumptions.append(f"experts are chosen from {kept} of {groups} groups; counts do not depend on it")
-    return True
+    return Groups(f.let(size("expert_groups"), groups), f.let(size("kept_groups"), kept), best)
 
 
 @family("qwen3_moe", decoder_heads("Qwen3Moe"), QWEN_3_EXPERTS)

@@ -11,7 +11,7 @@ from derivations.architectures.description import Attention, Block, Embedding, E
 from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields, positive
 from derivations.architectures.hugging_face.positions import rotary
-from derivations.architectures.hugging_face.readers.gated import check_groups
+from derivations.architectures.hugging_face.readers.gated import groups_of
 from derivations.architectures.hugging_face.readers.state_spaces import HYBRID, Names, heads_of
 from derivations.architectures.hugging_face.shared import (
     Parts,
@@ -151,11 +151,13 @@ def _routed(f: Fields, function: Named) -> Experts:
     chosen = f.size(size("chosen"), "num_experts_per_tok", 2)
     width = f.size(size("d_expert"), "moe_intermediate_size", 7688)
     shared = f.size(size("d_shared"), "moe_shared_expert_intermediate_size", 7688)
-    check_groups(f, 1, 1)
+    groups = groups_of(f, 1, 1)
     return Experts(
         *(experts, chosen, width, function, shared),
         scoring="sigmoid",
         normalised=f.flag("norm_topk_prob", True),
         scale=f.number("routed_scaling_factor", "1"),
         gated=False,
+        corrected=True,
+        groups=groups,
     )

@@ -29,7 +29,7 @@ from derivations.architectures.description import (
 from derivations.architectures.hugging_face.families import Reader
 from derivations.architectures.hugging_face.fields import REQUIRED, Fields
 from derivations.architectures.hugging_face.positions import of_one_axis, rotary, rotary_by_kind
-from derivations.architectures.hugging_face.readers.gated import KINDS, check_groups, experts_of, kinds_of_layers
+from derivations.architectures.hugging_face.readers.gated import KINDS, experts_of, groups_of, kinds_of_layers
 from derivations.architectures.hugging_face.shared import (
     Parts,
     activation,
@@ -117,7 +117,7 @@ class Sparse:
     groups: bool = False
     optional: bool = False  # without experts, the shared one is the network
     shared_default: int = 0
-    corrected: bool = False
+    corrected: Choice = False
     exact: bool = True
     listed: bool = False
     shared_gate: bool = False
@@ -292,9 +292,9 @@ def _network(family: Decoder, f: Fields) -> FeedForward | Experts:
     if sparse.width != "intermediate_size" and sparse.dense is None and not sparse.listed:
         f.whole("intermediate_size", None, none=True)  # of dense layers, which this model lacks
     experts = experts_of(f, sparse.width, sparse.number, normalised=_chosen(f, sparse.normalised))
-    grouped = sparse.groups and check_groups(f, None, None)
-    experts = replace(experts, scoring=sparse.scoring, scale=_scale(f, sparse.scale), grouped=grouped)
-    experts = replace(experts, corrected=sparse.corrected)
+    groups = groups_of(f, None, None) if sparse.groups else None
+    experts = replace(experts, scoring=sparse.scoring, scale=_scale(f, sparse.scale), groups=groups)
+    experts = replace(experts, corrected=_chosen(f, sparse.corrected))
     shared = f.whole(sparse.shared, sparse.shared_default, least=0) if sparse.shared else None
     if sparse.shared_number:
         shared = (f.whole(*sparse.shared_number, least=0) or 0) * f.values[size("d_expert")]

@@ -227,9 +227,9 @@ RECURRENT_DECODERS: dict[str, tuple[str, Decoder, Names]] = {
                 dense=("num_dense_layers", 2),
                 scoring="sigmoid",
                 scale=Scale("routed_scaling_factor"),
-                exact=False,
+                corrected=("use_expert_bias", True),
+                exact=False,  # weights are divided by their sum + 1e-6
             ),
-            without_effect=("use_expert_bias",),
         ),
         LFM_2,
     ),

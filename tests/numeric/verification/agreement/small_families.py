@@ -173,7 +173,14 @@ ONE_GROUP: Changes = ROUTED | {"n_group": 1, "topk_group": 1, "first_k_dense_rep
 LONE: list[tuple[str, Changes]] = [
     ("DeepseekV2ForCausalLM", EVEN | ROUTED),
     ("DeepseekV2ForCausalLM", EVEN | ONE_GROUP | {"topk_method": "group_limited_greedy", "q_lora_rank": None}),
+    ("DeepseekV2ForCausalLM", EVEN | ROUTED | {"topk_method": "group_limited_greedy", "first_k_dense_replace": 2}),
+    ("DeepseekV3ForCausalLM", LATENT | ROUTED | {"first_k_dense_replace": 1}),
+    ("DeepseekV3ForCausalLM", LATENT | ONE_GROUP | {"q_lora_rank": None, "n_shared_experts": 2}),
+    ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "head_dim": 12}),
+    ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "head_dim": 12, "use_qk_norm": True, "n_shared_experts": 2}),
     ("Glm4MoeLiteForCausalLM", LATENT | ONE_GROUP),
+    ("Glm4MoeLiteForCausalLM", LATENT | ROUTED),
+    ("SolarOpenForCausalLM", {**SIZES, **TOKENS, **ROUTED}),
     ("MiniCPM3ForCausalLM", LATENT | {"scale_emb": 3.0, "scale_depth": 1.7, "dim_model_base": 7}),
     ("YoutuForCausalLM", LATENT | {"q_lora_rank": None}),
     ("Llama4ForCausalLM", LLAMA_4),
@@ -301,8 +308,6 @@ COUNTED: list[tuple[str, Changes]] = [
     ),
     ("CLIPTextModel", ENCODER | TOKENS),
     ("CodeGenForCausalLM", GPT | {"n_embd": 16, "n_head": 4, "rotary_dim": 2, "n_ctx": 17}),
-    ("DeepseekV2ForCausalLM", EVEN | ROUTED | {"topk_method": "group_limited_greedy", "first_k_dense_replace": 2}),
-    ("Glm4MoeLiteForCausalLM", LATENT | ROUTED),
     ("ElectraForPreTraining", ENCODER | {"embedding_size": 12, "hidden_act": "relu"}),
     ("M2M100ForConditionalGeneration", PAIR),
     ("XGLMForCausalLM", XGLM),
@@ -313,9 +318,6 @@ COUNTED: list[tuple[str, Changes]] = [
     ("Qwen2_5_VLTextModel", THREE_AXES),
     ("Qwen3VLTextModel", THREE_AXES | {"head_dim": 8}),
     ("MarianMTModel", PAIR | {"activation_function": "swish"}),
-    ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "head_dim": 12}),
-    ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "head_dim": 12, "use_qk_norm": True, "n_shared_experts": 2}),
-    ("SolarOpenForCausalLM", {**SIZES, **TOKENS, **ROUTED}),
 ]
 
 

@@ -32,10 +32,9 @@ from tests.tiers import few
 FLOAT32, FLOAT64 = DTYPES
 t = scalar("t")
 NAMES = [name for name, (layer, _) in subjects().items() if gradient_names(layer)]
-TWICE = [  # those without parts that have weights; a table, and matrices by number, have no second gradient in NumPy
-    name
-    for name in NAMES
-    if not {*subjects()[name][0].parts} - {"attention"} and name not in ("embedding", "mixture_of_experts")
+ONCE = ("embedding", "mixture_of_experts", "mixture_within_groups")  # tables and matrices by number, in NumPy
+TWICE = [  # the others without parts that have weights
+    name for name in NAMES if name not in ONCE and not {*subjects()[name][0].parts} - {"attention"}
 ]
 BATCHES = [(), (2, 3)]  # one batch axis has every case
 

@@ -115,14 +115,10 @@ def library_components(model: "torch.nn.Module") -> dict[str, int]:
     return dict(counts)
 
 
-CORRECTED = ("glm4_moe", "glm4_moe_lite", "kimi_k2", "minimax_m2", "solar_open")
-
-
 def stored_corrections(model: "torch.nn.Module") -> int:
     """Return the numbers by which experts are chosen: weights in our equations, which the library keeps in buffers."""
-    if getattr(model.config, "model_type", "") not in CORRECTED:
-        return 0
-    return sum(each.numel() for name, each in model.named_buffers() if name.endswith("e_score_correction_bias"))
+    names = ("e_score_correction_bias", "expert_bias")
+    return sum(each.numel() for name, each in model.named_buffers() if name.endswith(names))
 
 
 BERT = {
