@@ -163,7 +163,8 @@ def test_weights_that_are_stored_side_by_side_share_their_scales(kind: str) -> N
         sizes = {"q_lora_rank": 11, "kv_lora_rank": 7, "qk_nope_head_dim": 3, "qk_rope_head_dim": 2, "v_head_dim": 9}
         config = {k: v for k, v in LLAMA.items() if k not in ("num_key_value_heads", "head_dim")} | sizes
         config |= {"model_type": kind, "architectures": ["DeepseekV3ForCausalLM"], "first_k_dense_replace": LAYERS}
-        config |= {"n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 5, "rope_scaling": None}
+        config |= {"n_routed_experts": 8, "n_group": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 5}
+        config |= {"rope_scaling": None}
         modules = [(WIDTH, 11), (11, HEADS * 5), (WIDTH, 9), (7, HEADS * 12), (HEADS * 9, WIDTH)]
         modules += [(WIDTH, HIDDEN), (WIDTH, HIDDEN), (HIDDEN, WIDTH)]
         rest = OUTSIDE + LAYERS * (11 + 7)
