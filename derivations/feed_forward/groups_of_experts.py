@@ -3,7 +3,8 @@ r"""The choice of experts within the best groups: groups are ranked first, then 
 Definition   S the scores by which experts are chosen; expert e belongs to group g where g E <= e N_G < (g + 1) E;
              t_gi is the sum of the `best` largest scores of group g in row i, kept are the K_G groups with the
              largest sums, chosen the K experts with the largest scores among those of the kept groups
-Written      a score of a group that is not looked at is lowered by z_i = max_e s_ie - min_e s_ie + 1, below all others
+Written      a score of a group that is not looked at is lowered by z_i = sum_e s_ie^2 + 2, below all others:
+             |s| <= s^2 + 1/4 for every real s, and so s_ie - s_if <= s_ie^2 + s_if^2 + 1/2 < z_i
 Shapes       S (n, E), A (N_G, E), z (n,), T (N_G, n), kept (K_G, n), V (n, E), chosen (K, n)
 Assumes      every group has `best` experts or more, and any K_G of them have K
 Source       DeepSeek-AI (2024), DeepSeek-V2, section 2.2.2, and DeepSeek-V3, section 2.1.2
@@ -12,9 +13,8 @@ Source       DeepSeek-AI (2024), DeepSeek-V2, section 2.2.2, and DeepSeek-V3, se
 from sympy import Expr, Lambda, Le, Lt
 
 from derivations.language.arrays.arrangements import SumOver, Tabulated
-from derivations.language.arrays.exponentials import RowMax
 from derivations.language.arrays.expression import Array, ColumnBroadcast, RowBroadcast
-from derivations.language.arrays.functions import Lookup, named
+from derivations.language.arrays.functions import Lookup, RowSum, named, square
 from derivations.language.arrays.routing import TopK
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.selection import Pick
@@ -26,7 +26,7 @@ __all__ = ["K_G", "N_G", "chosen_within_groups"]
 N_G, K_G = size("N_G"), size("K_G")  # the number of groups, and of those that one position keeps
 g, e, r = index("g"), index("e"), index("r")  # number groups, experts, and the kept groups of one position
 _u, _v, _w = (scalar(letter) for letter in "uvw")
-spread = named("spread", _u + _v + 1, _u, _v)
+more = named("more", _u + 2, _u)
 among = named("among", _u - _v * (1 - _w), _u, _v, _w)  # u itself where w = 1, so that nothing is rounded
 
 
@@ -39,7 +39,7 @@ def chosen_within_groups(let: Equations, S: Array, count: Expr, best: int) -> Ar
     experts = S.shape[1]
     starts, ends = (Iverson(Le(g * experts, e * N_G)), Iverson(Lt(e * N_G, (g + 1) * experts)))
     A = let("A")(Tabulated(Lambda((g, e), starts * ends), N_G, experts))
-    z = let("z")(spread(RowMax(S), RowMax(-S)))
+    z = let("z")(more(RowSum(square(S))))  # smooth, where the largest score would have no rule of differentiation
 
     def visible(where: Array) -> Array:
         return among(S, ColumnBroadcast(z, experts), where)

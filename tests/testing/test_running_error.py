@@ -114,7 +114,8 @@ UNBOUNDED = {
     *("rotary_embedding_halves", "audio_stem"),  # they fill an array of zeros, as do convolutions with rows before:
     *("causal_convolution", "short_convolution", "gated_recurrence", "selective_state_space", "state_space_heads"),
     *("gated_delta_net", "kimi_delta_attention", "channel_mixing"),
-    *("mixture_of_experts", "mixture_with_shared_experts"),  # rounding may decide which experts are chosen
+    # rounding may decide which experts are chosen
+    *("mixture_of_experts", "mixture_with_shared_experts", "mixture_within_groups"),
 }
 DEEP = {
     "encoder",
