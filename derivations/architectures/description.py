@@ -7,8 +7,8 @@ are computed from that layer. A size is a symbol; sizes that do not follow from 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 from sympy import Expr, Integer, Rational, Symbol
@@ -46,6 +46,7 @@ __all__ = [
     "heads_of_groups",
     "key_value_heads",
     "of_pictures",
+    "with_buffers",
 ]
 
 EPSILON = Rational(1, 10**5)
@@ -234,7 +235,8 @@ class Experts:
     linear_activation: Named | None = None  # of the linear half of an expert, where it has one
     gated: bool = True  # three matrices for each expert, else two
     scaled_rows: bool = False  # the weights of experts multiply what they read, not what they put out
-    corrected: bool = False  # experts are chosen by their scores plus stored numbers
+    corrected: bool = False  # experts are chosen by their scores plus stored numbers, which are parameters
+    buffered: bool = False  # the same, with buffers, which are no parameters: `with_buffers` adds them
     groups: Groups | None = None  # and among those of the best groups
 
 
@@ -460,6 +462,31 @@ class Architecture:
     d_model: Expr = d_model
     vocab: Expr = vocab
     tower: Tower | None = None
+
+    def changed(self, change: Callable[[Block], Block]) -> Architecture:
+        """Return the architecture with each block of its encoder and decoder changed."""
+
+        def of(stack: Stack | None) -> Stack | None:
+            if stack is None:
+                return None
+            return replace(stack, runs=tuple(replace(run, blocks=tuple(map(change, run.blocks))) for run in stack.runs))
+
+        return replace(self, encoder=of(self.encoder), decoder=of(self.decoder))
+
+
+def with_buffers(architecture: Architecture) -> Architecture:
+    """Return the architecture as it runs, with the numbers that checkpoints store and nobody counts as parameters.
+
+    The library `transformers` keeps them in buffers; of ERNIE 4.5 alone they are parameters there.
+    """
+
+    def buffered(block: Block) -> Block:
+        network = block.feed_forward
+        if not (isinstance(network, Experts) and network.buffered):
+            return block
+        return replace(block, feed_forward=replace(network, corrected=True))
+
+    return architecture.changed(buffered)
 
 
 @dataclass(frozen=True)

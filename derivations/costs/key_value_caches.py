@@ -126,12 +126,7 @@ def with_absorbed_maps(architecture: Architecture) -> Architecture:
         latent = block.attention.latent
         return replace(block, attention=replace(block.attention, latent=replace(latent, absorbed=True)))
 
-    def of(stack: Stack | None) -> Stack | None:
-        if stack is None:
-            return None
-        return replace(stack, runs=tuple(replace(run, blocks=tuple(map(absorbed, run.blocks))) for run in stack.runs))
-
-    return replace(architecture, encoder=of(architecture.encoder), decoder=of(architecture.decoder))
+    return architecture.changed(absorbed)
 
 
 def _held(model: Model, latent: str) -> Iterator[_Held]:

@@ -76,7 +76,7 @@ def deepseek_v2(f: Fields, kind: str) -> Parts:
     f.flag("norm_topk_prob", False)  # which the library does not read
     parts = _with_experts(f, kind, Defaults(scale="1", shared=2, dense=0, groups=(None, None), best=1, halves=False))
     of_all = {} if grouped else {"groups": None}
-    return _experts_replaced(parts, scoring="softmax", normalised=False, corrected=False, **of_all)
+    return _experts_replaced(parts, scoring="softmax", normalised=False, buffered=False, **of_all)
 
 
 @family("glm4_moe_lite", decoder_heads("Glm4MoeLite"), DEEPSEEK_V3)
@@ -264,7 +264,7 @@ def _experts(f: Fields, usual: Defaults) -> Experts:
         scoring="sigmoid",
         normalised=f.flag("norm_topk_prob", usual.normalised),
         scale=f.number("routed_scaling_factor", usual.scale),
-        corrected=True,
+        buffered=True,
     )
     return replace(found, groups=groups_of(f, *usual.groups, best=usual.best))
 

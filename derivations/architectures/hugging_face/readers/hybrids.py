@@ -158,6 +158,6 @@ def _routed(f: Fields, function: Named) -> Experts:
         normalised=f.flag("norm_topk_prob", True),
         scale=f.number("routed_scaling_factor", "1"),
         gated=False,
-        corrected=True,
+        buffered=True,
         groups=groups,
     )

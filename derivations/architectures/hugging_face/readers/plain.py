@@ -102,7 +102,8 @@ class Sparse:
     without experts; `last` that of the number of the last layer with experts, which must be the last one. If they are
     `listed`, the fields `decoder_sparse_step` and `mlp_only_layers` tell the layers with experts. With `groups` experts
     are chosen among those of some groups. If `corrected`, stored numbers are added to the scores by which they are
-    chosen. The equations are the model, number by number, unless `exact` is false.
+    chosen; if `buffered`, numbers that are no parameters. The equations are the model, number by number, unless `exact`
+    is false.
     """
 
     number: tuple[str, ...] = ("num_local_experts",)
@@ -117,7 +118,8 @@ class Sparse:
     groups: bool = False
     optional: bool = False  # without experts, the shared one is the network
     shared_default: int = 0
-    corrected: Choice = False
+    corrected: bool = False
+    buffered: Choice = False
     exact: bool = True
     listed: bool = False
     shared_gate: bool = False
@@ -294,7 +296,7 @@ def _network(family: Decoder, f: Fields) -> FeedForward | Experts:
     experts = experts_of(f, sparse.width, sparse.number, normalised=_chosen(f, sparse.normalised))
     groups = groups_of(f, None, None) if sparse.groups else None
     experts = replace(experts, scoring=sparse.scoring, scale=_scale(f, sparse.scale), groups=groups)
-    experts = replace(experts, corrected=_chosen(f, sparse.corrected))
+    experts = replace(experts, corrected=sparse.corrected, buffered=_chosen(f, sparse.buffered))
     shared = f.whole(sparse.shared, sparse.shared_default, least=0) if sparse.shared else None
     if sparse.shared_number:
         shared = (f.whole(*sparse.shared_number, least=0) or 0) * f.values[size("d_expert")]

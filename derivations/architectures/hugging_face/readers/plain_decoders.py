@@ -93,7 +93,7 @@ GLM_EXPERTS = Sparse(
     scoring="sigmoid",
     scale=Scale("routed_scaling_factor"),
     groups=True,
-    corrected=True,
+    buffered=True,
 )
 PREDICTION = ("num_nextn_predict_layers",)  # layers that predict further tokens, which are no part of the model
 
@@ -430,7 +430,7 @@ DECODERS: dict[str, tuple[str, Decoder, Names]] = {
             norm_over_all=True,
             base="5000000",
             share="1",
-            sparse=Sparse(scoring="sigmoid", corrected=True),
+            sparse=Sparse(scoring="sigmoid", buffered=True),
         ),
         MINIMAX_EXPERTS,
     ),

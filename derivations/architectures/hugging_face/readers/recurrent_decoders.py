@@ -227,7 +227,7 @@ RECURRENT_DECODERS: dict[str, tuple[str, Decoder, Names]] = {
                 dense=("num_dense_layers", 2),
                 scoring="sigmoid",
                 scale=Scale("routed_scaling_factor"),
-                corrected=("use_expert_bias", True),
+                buffered=("use_expert_bias", True),
                 exact=False,  # weights are divided by their sum + 1e-6
             ),
         ),

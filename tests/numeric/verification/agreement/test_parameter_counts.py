@@ -110,15 +110,7 @@ def library_components(model: "torch.nn.Module") -> dict[str, int]:
         where, name = ("pictures." if TOWER.search(name) else ""), TOWER.sub("", name)
         component = next((each for pattern, each in COMPONENTS if re.search(pattern, name)), f"unsorted: {name}")
         counts[where + component.format(kind)] += parameter.numel()
-    if corrections := stored_corrections(model):
-        counts["layers.router_biases"] += corrections
     return dict(counts)
-
-
-def stored_corrections(model: "torch.nn.Module") -> int:
-    """Return the numbers by which experts are chosen: weights in our equations, which the library keeps in buffers."""
-    names = ("e_score_correction_bias", "expert_bias")
-    return sum(each.numel() for name, each in model.named_buffers() if name.endswith(names))
 
 
 BERT = {
