@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from derivations.language.printing.breaking.atoms import read
-from derivations.language.printing.breaking.lines import INDENT, TextLine, broken, stacked_lines
+from derivations.language.printing.breaking.lines import INDENT, TextLine, broken, moved_left, stacked_lines
 from derivations.language.printing.breaking.widths import width
 
 __all__ = ["Row", "display", "inline_fits"]
@@ -156,7 +156,7 @@ def _hanging(rows: Sequence[Row], within: float) -> list[_Line]:
             first = rf"\quad {row.relation} {found[0].tex}"
             after = [_Line("", first, INDENT + relation + found[0].width)]
             moved = (TextLine(each.formula, _after_relation(each).indent + 1) for each in found[1:])
-            after += [_Line("", each.tex, each.width) for each in moved]
+            after += [_Line("", each.tex, each.width) for each in (moved_left(line, within) for line in moved)]
         lines += _of_row(row, [*before, *after])
     return lines
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from derivations.language.printing.breaking.atoms import Atom, Formula, read, written
 from derivations.language.printing.breaking.widths import width
 from derivations.language.printing.letters import GREEK
 
-__all__ = ["INDENT", "TextLine", "broken", "fits", "stacked_lines"]
+__all__ = ["INDENT", "TextLine", "broken", "fits", "moved_left", "stacked_lines"]
 
 INDENT = 10.0  # \quad
 LEAST = 40.0  # what a bracket or a fraction is given at least
@@ -57,6 +57,17 @@ def broken(tex: str, first: float, rest: float | None = None) -> list[TextLine]:
     """
     rest = first if rest is None else rest
     return list(_lines(_stripped(read(tex)), first, rest, 0))
+
+
+def moved_left(line: TextLine, within: float) -> TextLine:
+    """Return a line that is too wide with less indentation, one quad at least."""
+    while line.indent > 1 and not _has_room(line, within):
+        line = replace(line, indent=line.indent - 1)
+    return line
+
+
+def _has_room(line: TextLine, within: float) -> bool:
+    return fits(line.formula, within - INDENT * line.indent)
 
 
 def stacked_lines(formula: Formula) -> int:
@@ -269,10 +280,17 @@ def _stacked(formula: Formula, within: float, environment: str = "aligned") -> s
     if len(lines) == 1:
         only = written(lines[0].formula)
         return "" if only == written(formula) else only
-    if environment == "gathered":
-        lines = [TextLine(line.formula) if line.formula[0].kind != "binary" else line for line in lines]
-    texts = [line.tex if environment == "gathered" else f"& {line.tex}" for line in lines]
+    if environment == "gathered":  # centred lines need no indentation
+        texts = [_unindented(line).tex for line in lines]
+    else:
+        texts = [f"& {(line if _has_room(line, within) else _unindented(line)).tex}" for line in lines]
     return rf"\begin{{{environment}}} " + r" \\ ".join(texts) + rf" \end{{{environment}}}"
+
+
+def _unindented(line: TextLine) -> TextLine:
+    """Return a line without indentation; a sign at its beginning keeps its space."""
+    sign = line.indent > 0 and line.formula[0].kind == "binary"
+    return TextLine((read("{}") if sign else ()) + line.formula)
 
 
 def _hyphenated(atom: Atom) -> Formula | None:
