@@ -34,6 +34,7 @@ __all__ = [
     "imported",
     "imported_file",
     "is_own",
+    "judged",
     "layer_called",
     "of_modules",
     "own",
@@ -56,6 +57,17 @@ def shown_called(name: str) -> Derivation | Layer:
     from derivations.catalogue import find
 
     return find(name)
+
+
+def judged(name: str) -> Derivation | Layer:
+    """Return the result or layer of that name; exit with 1, as `verify` does, where a step is not proved."""
+    from derivations.language import FalseStepError
+
+    try:
+        return shown_called(name)
+    except FalseStepError as error:  # a failed check, and no bad input
+        click.echo(f"derivations: {error}", err=True)
+        sys.exit(1)
 
 
 def layer_called(name: str) -> Layer:

@@ -11,7 +11,8 @@ from derivations.cli import completion
 from derivations.cli.listing import keep
 from derivations.cli.onnx_export import write_onnx_file
 from derivations.cli.optimised import check_options, optimised_source_of, print_rewritings
-from derivations.cli.own_modules import is_own, layer_called, result_called, shown_called
+from derivations.cli.own_modules import is_own, judged, layer_called, result_called
+from derivations.cli.page_export import chosen, is_id
 from derivations.cli.shared import (
     clean_errors,
     folder_called,
@@ -70,9 +71,9 @@ def show_command(
     derivations show mypackage.results:mine
 
     The last one imports mypackage.results, a module of yours: mine is a result, a layer, or a function that returns
-    one. So do verify and code.
+    one. So do verify, export and code.
     """
-    from derivations.language import Derivation, FalseStepError
+    from derivations.language import Derivation
     from derivations.language.printing.labels import label_of, labelled
     from derivations.language.printing.loops import python_source
     from derivations.language.printing.macros import definitions, with_macros
@@ -86,11 +87,7 @@ def show_command(
         form, math = _numbered(form, math)
     if macros and form not in ("text", "latex"):
         raise ValueError("--macros is for LaTeX: leave --format out")
-    try:
-        shown = shown_called(name)
-    except FalseStepError as error:  # a failed check, as in `verify`, and no bad input
-        click.echo(f"derivations: {error}", err=True)
-        sys.exit(1)
+    shown = judged(name)
     is_result = isinstance(shown, Derivation)
     if gradient and is_result:
         raise ValueError(_no_gradient(name))
@@ -116,9 +113,8 @@ def show_command(
         printed = getattr(shown, form)(using, **options).rstrip("\n")
         printed = definitions(letters) + printed  # the macros are known once the formulas are printed
         if label:
-            printed = labelled(
-                printed, label_of(label, name if is_own(name) else shown.id if is_result else shown.name)
-            )
+            own = name + "_gradient" * gradient
+            printed = labelled(printed, label_of(label, own if is_own(name) else shown.id if is_result else shown.name))
         click.echo(wrapped(printed) if form == "text" and sys.stdout.isatty() else printed)
         if form == "text" and is_result:
             level = said(Kind.EVIDENCE, shown.evidence.level, lang)
@@ -211,6 +207,8 @@ def _remark(v: Any) -> tuple[str, ...]:
 
 @click.command("export", short_help="All of it as LaTeX and Markdown; a layer as ONNX.")
 @click.argument("folder", metavar="DIR|LAYER", shell_complete=completion.layers_or_folders)
+@click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=completion.results_and_layers)
+@click.option("--gradients", is_flag=True, help="Of each layer, its gradient as well.")
 @notation_option
 @click.option("--math", type=click.Choice(MATHS), default="dollars", show_default=True, help="How formulas are marked.")
 @language_option
@@ -235,6 +233,8 @@ def _remark(v: Any) -> tuple[str, ...]:
 @clean_errors
 def export_command(
     folder: str,
+    ids: tuple[str, ...],
+    gradients: bool,
     notation: str,
     math: str,
     lang: str,
@@ -249,7 +249,9 @@ def export_command(
     external_data: bool,
     operators: tuple[str, ...],
 ) -> None:
-    r"""Write every result and layer as LaTeX and Markdown files, ready to \input or include, and a book of all.
+    r"""Write results and layers as LaTeX and Markdown files, ready to \input or include, and a book of them.
+
+    These are all of the catalogue, or those that are named, such as mypackage.results:mine of a module of yours.
 
     With --onnx, write one layer as an ONNX graph with symbolic dimensions; weights are inputs. A folder with
     config.json and safetensors is a model, whose weights are in the file.
@@ -262,15 +264,14 @@ def export_command(
     derivations export pages --notation vaswani --math brackets
     derivations export column --width 3.3in --label eq
     derivations export pages --macros
+    derivations export column feed_forward attention.scores --gradients --width 3.3in
+    derivations export pages mypackage.results:mine
     derivations export encoder_layer --onnx encoder_layer.onnx
     derivations export encoder --onnx encoder.onnx --set N=6 --optimized --explain
     """
-    if is_own(folder) and not onnx_file:
-        raise ValueError(
-            f"a folder is needed for the whole catalogue, and {folder} is one result or layer: "
-            f"`derivations show {folder} --format latex` prints it"
-        )
     if onnx_file:
+        if ids or gradients:
+            raise ValueError("--onnx writes one layer: name no other, and leave --gradients out")
         write_onnx_file(folder, onnx_file, sizes, optimized, explain, external_data, operators)
         return
     for given, option in (
@@ -282,7 +283,8 @@ def export_command(
     ):
         if given:
             raise ValueError(f"{option} is about a layer as ONNX: add --onnx FILE")
-    from derivations.catalogue import layers, results
+    if is_id(folder):
+        raise ValueError(f"{folder} is a result or layer: name a folder first, `derivations export pages {folder}`")
     from derivations.language.judge.rules import laws
     from derivations.language.printing.export import Layout, export
     from derivations.language.printing.notation_file import notation_called
@@ -290,7 +292,9 @@ def export_command(
 
     tag, using = language(lang).tag, notation_called(notation)  # refused before everything is proved
     layout = Layout(width, numbered, label, macros)
-    files = export(folder_called(folder), results(), layers(), using, math, tag, layout, laws())
+    place = folder_called(folder)
+    results, layers = chosen(ids, gradients)
+    files = export(place, results, layers, using, math, tag, layout, laws())
     click.echo(f"{len(files)} files in {folder}", err=True)
 
 
@@ -346,9 +350,9 @@ def _or_gradient(layer: Any, asked: bool) -> Any:
     """Return the layer, or its gradient if requested."""
     if not asked:
         return layer
-    from derivations.language import gradient  # SymPy comes with it
+    from derivations.language.differentiation.reverse import required_gradient  # SymPy comes with it
 
-    return gradient(layer)
+    return required_gradient(layer)
 
 
 def _source(layer: Any, backend: str) -> str:

@@ -1,5 +1,6 @@
 """Results and layers of a user's own module on the command line; what is refused."""
 
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -110,6 +111,18 @@ def test_a_layer_is_shown_as_an_object_or_by_its_function(name: str) -> None:
 
 def test_sizes_are_put_in() -> None:
     assert "X in R^{7 x d}" in run("show", "rowscale:scaled", "--set", "n=7").stdout
+
+
+def test_they_are_exported_under_their_names_with_the_labels_of_show(folder: Path) -> None:
+    ran = run("export", "pages", "rowscale:slope", "rowscale:scaled", "linear", "--gradients", "--label", "eq")
+    assert ran.exit_code == 0, ran.stderr
+    tex = {path.name: path.read_text(encoding="utf-8") for path in (folder / "pages" / "latex").iterdir()}
+    layers = {f"layer-{name}{end}.tex" for name in ("rowscale.scaled", "linear") for end in ("", "_gradient")}
+    assert set(tex) == {"rowscale.slope.tex", *layers}
+    assert r"\paragraph{Scaled.}" in tex["layer-rowscale.scaled.tex"]
+    for shown in (["slope"], ["scaled"], ["scaled", "--gradient"]):
+        (label,) = re.findall(r"\\label{.*?}", run("show", f"rowscale:{shown[0]}", *shown[1:], "--label", "eq").stdout)
+        assert any(label in each for each in tex.values())
 
 
 def test_source_is_printed() -> None:
@@ -229,7 +242,16 @@ def test_a_document_imports_nothing(folder: Path) -> None:
     assert "rowscale" not in sys.modules
 
 
-def test_a_result_is_no_folder_of_an_export() -> None:
-    refused = run("export", "rowscale:slope")
-    assert refused.exit_code != 0
-    assert "`derivations show rowscale:slope --format latex` prints it" in refused.stderr
+@pytest.mark.parametrize("name", ["rowscale:slope", "feed_forward", "softmax.jacobian"])
+def test_a_result_is_no_folder_of_an_export(
+    name: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert f"`derivations export pages {name}`" in refused(capsys, monkeypatch, "export", name)
+    assert not (folder / name).exists()
+
+
+def test_a_wrong_result_is_not_exported(folder: Path) -> None:
+    failed = run("export", "pages", "rowscale:wrong")
+    assert failed.exit_code == 1
+    assert "is refuted" in failed.stderr
+    assert not (folder / "pages").exists()

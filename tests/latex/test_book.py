@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from derivations.catalogue import layers, results
+from derivations.language.differentiation.reverse import gradient
 from derivations.language.judge.rules import laws
 from derivations.language.printing.breaking.atoms import read
 from derivations.language.printing.breaking.widths import width
@@ -36,6 +37,15 @@ def faults(log: str) -> list[str]:
     return FAULT.findall(log)
 
 
+def paper(pages: Pages, sentence: str = "") -> str:
+    """A paper of one or of two columns that reads every file by `\\input`, and a sentence among them."""
+    width = pages.layout.width
+    column = f"textwidth={width}" if width == "345pt" else f"columnsep=0.2in,textwidth={2 * 3.3 + 0.2}in"
+    lines = [rf"\input{{latex/{name}.tex}}" for name in pages.tex]
+    lines[10:10] = [sentence] * bool(sentence)
+    return PAPER % (PAGES[width], column, "\n".join(lines))
+
+
 @pytest.fixture(scope="module", params=PAGES)
 def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Pages]:
     folder = tmp_path_factory.mktemp("exported")
@@ -53,12 +63,20 @@ def test_no_line_of_the_book_is_too_wide(exported: tuple[Path, Pages], typeset: 
 def test_no_line_of_a_paper_with_every_fragment_is_too_wide(exported: tuple[Path, Pages], typeset: Typeset):
     """Each file is read by `\\input`, as a paper of one or of two columns reads it."""
     folder, pages = exported
-    width = pages.layout.width
-    column = f"textwidth={width}" if width == "345pt" else f"columnsep=0.2in,textwidth={2 * 3.3 + 0.2}in"
-    lines = [rf"\input{{latex/{name}.tex}}" for name in pages.tex]
-    lines[10:10] = [r"See \eqref{eq:softmax-jacobian}."]
-    (folder / "paper.tex").write_text(PAPER % (PAGES[width], column, "\n".join(lines)), encoding="utf-8")
+    (folder / "paper.tex").write_text(paper(pages, r"See \eqref{eq:softmax-jacobian}."), encoding="utf-8")
     assert faults(typeset(folder / "paper.tex")) == []
+
+
+@pytest.mark.parametrize("width", PAGES)
+def test_no_line_of_a_gradient_is_too_wide(width: str, tmp_path: Path, typeset: Typeset):
+    """The gradients of all layers, which only who asks for them finds in the book: as files of a paper, and there."""
+    backward = {f"{name}_gradient": gradient(layer) for name, layer in layers().items()}
+    pages = pages_of({}, {name: each for name, each in backward.items() if each.equations}, layout=Layout(width))
+    write_pages(tmp_path, pages)
+    assert len(pages.tex) == len(layers()) - 1  # positional encoding has none
+    (tmp_path / "paper.tex").write_text(paper(pages), encoding="utf-8")
+    for document in ("paper.tex", "derivations.tex"):
+        assert faults(typeset(tmp_path / document)) == []
 
 
 def test_a_line_that_is_too_wide_is_found(tmp_path: Path, typeset: Typeset):

@@ -15,7 +15,7 @@ from typing import Any
 from derivations.catalogue import LAYERS, get, layer
 from derivations.documents.rendering.marks import MarkedBlock
 from derivations.documents.rendering.options import Options
-from derivations.language.differentiation.reverse import gradient
+from derivations.language.differentiation.reverse import required_gradient
 from derivations.language.layers.layer import Layer
 from derivations.language.printing import labels
 from derivations.language.printing.references import linked
@@ -51,7 +51,7 @@ def _shown(block: MarkedBlock, options: Options) -> Any:
     if options.gradient:
         if block.kind == "derivation":
             raise ValueError(f"{block.name} is a result; only a layer has a gradient")
-        shown = gradient(shown)
+        shown = required_gradient(shown)
     return shown.at(**options.sizes) if options.sizes else shown
 
 

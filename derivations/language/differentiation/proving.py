@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.differentiation.claims import local_claims, whole_claims
+from derivations.language.differentiation.reverse import required_gradient
 from derivations.language.layers.layer import Layer, require_layer
 from derivations.language.results.derivation import Derivation, FalseStepError
 
@@ -26,8 +27,7 @@ def prove_gradient(layer: Layer) -> Derivation:
     Raises       FalseStepError, naming the step, where one is refuted or not decided; ValueError for a layer without
                  real arrays; TypeError for an object that is not a layer
     """
-    if not _is_real(require_layer(layer)):
-        raise ValueError(f"layer {layer.name} has no real input and no parameter, so it has no gradient")
+    required_gradient(require_layer(layer))
     by_law = any(isinstance(each.value, Recurrence) and each.value.is_by_law for each in layer.equations)
     if not layer.parts and not by_law and len(layer.equations) <= UNFOLDED:  # a law alone cannot be unfolded
         whole = whole_claims(layer)

@@ -19,7 +19,16 @@ from derivations.language.differentiation.pullback import Pullback
 from derivations.language.layers.layer import Apply, Equation, Gradient, Layer, require_layer
 from derivations.language.layers.names import fresh_name
 
-__all__ = ["Contribution", "Passes", "contributions", "cotangent_prefix", "depending", "gradient", "passes"]
+__all__ = [
+    "Contribution",
+    "Passes",
+    "contributions",
+    "cotangent_prefix",
+    "depending",
+    "gradient",
+    "passes",
+    "required_gradient",
+]
 
 Family = tuple[Symbol, Axis]
 
@@ -57,6 +66,17 @@ def gradient(layer: Layer) -> Gradient:
     both = passes(require_layer(layer))
     inputs = (*layer.inputs, *both.given)
     return Gradient(f"{layer.name}_gradient", inputs, layer.parameters, (*both.forward, *both.backward), both.outputs)
+
+
+def required_gradient(layer: Layer) -> Gradient:
+    """Return the gradient of a layer, for a reader: one without equations says nothing.
+
+    Raises       ValueError for a layer without real arrays; the errors of `gradient`
+    """
+    found = gradient(layer)
+    if not found.equations:
+        raise ValueError(f"layer {layer.name} has no real input and no parameter, so it has no gradient")
+    return found
 
 
 @lru_cache(maxsize=256)

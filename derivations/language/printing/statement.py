@@ -90,7 +90,7 @@ def _of_layer(layer: Layer, using: str | Notation, lang: str, name: str) -> Stat
     lines = [line for equation in layer.equations for line in printer.lines(equation)]
     return Statement(
         name,
-        (layer_title(name.removeprefix("layer-"), lang),),
+        (layer_title(name.removeprefix("layer-").rpartition(".")[2], lang),),
         tuple(Row(line.left, "=", line.right, _in_brackets(line.ranges)) for line in lines),
         members=tuple(members_of(layer, printer)),
         letters=_letters([*layer.inputs, *layer.parameters, *layer.equations], printer),

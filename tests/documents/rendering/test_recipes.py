@@ -168,7 +168,7 @@ def test_latex_in_two_columns(recipes: dict[str, str], path: None, tmp_path: Pat
     run(recipes["LaTeX in two columns"], tmp_path / "notes")
     labels = (tmp_path / "notes" / "paper.aux").read_text(encoding="utf-8")
     assert r"\newlabel{eq:softmax-jacobian}{{1}" in labels
-    assert r"\newlabel{eq:scaled_dot_product_attention}{{2}" in labels
+    assert r"\newlabel{eq:gated_feed_forward_gradient}{{3}" in labels
     log = (tmp_path / "notes" / "paper.log").read_text(encoding="latin-1")
     assert "Overfull" not in log
     assert "undefined" not in log.split("Rerun")[-1]

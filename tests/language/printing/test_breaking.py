@@ -7,7 +7,7 @@ import pytest
 from derivations.catalogue import get
 from derivations.language.printing.breaking.atoms import read, written
 from derivations.language.printing.breaking.displays import Row, display
-from derivations.language.printing.breaking.lines import broken, stacked_lines
+from derivations.language.printing.breaking.lines import TextLine, broken, moved_left, stacked_lines
 from derivations.language.printing.breaking.widths import width
 from derivations.language.printing.fragments import definitions, fragment, listed, points
 from derivations.language.printing.statement import statement
@@ -64,6 +64,20 @@ def test_nothing_is_broken_where_nothing_can_be():
     """A line that is too wide is seen by its width: breaking does not pretend."""
     (line,) = broken(r"\mathrm{oneverylongwordwithoutanycapital}", 50.0)
     assert line.width > 50.0
+
+
+def test_a_line_that_stays_too_wide_loses_its_indentation():
+    """Centred lines have none, and lines inside brackets keep theirs only where they have room for it."""
+    line = TextLine(read("+ b"), 3)
+    assert moved_left(line, 100.0) == line
+    assert moved_left(line, 30.0).indent == 1
+    assert moved_left(line, 1.0).indent == 1
+    fraction = r"\frac{(a_{1} + a_{2} + a_{3}) \odot (b_{1} + b_{2} + b_{3})}{2}"
+    assert r"\begin{gathered} (a_{1} + a_{2} + a_{3}) \\ {} \odot (b" in broken(fraction, 90.0)[0].tex
+    bracket = r"\left(a b c d e f + \mathrm{wordofmine}\right)"
+    whole = width(read(bracket))
+    assert r"f \\ & \quad {} + " in broken(bracket, 0.95 * whole)[0].tex
+    assert r"f \\ & {} + " in broken(bracket, 0.85 * whole)[0].tex
 
 
 def test_matrices_and_long_names_are_broken_inside():
