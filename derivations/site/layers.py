@@ -65,6 +65,7 @@ def layer_html(
     """Return the page of a layer; `source` returns the generated code of a layer."""
     printed, code = layer_page(layer, LatexPrinter, "ours"), source(layer)
     backward = gradient(layer)
+    has_gradient = bool(backward.equations)  # a layer without real arrays has none
     back = Page(path_of(name), "", Html("")).root
     links = [element("li", element("a", title, href=back + path)) for title, path in used]
     texts = {"LaTeX": latex(layer), "Markdown": markdown(layer), "Python": code}
@@ -79,11 +80,10 @@ def layer_html(
             _arrays(layer, formulas),
             element("h2", "Costs"),
             _costs(layer, formulas),
-            element("h2", "Gradient"),
-            _gradient(backward, formulas),
+            *([element("h2", "Gradient"), _gradient(backward, formulas)] if has_gradient else []),
             element("h2", "NumPy"),
             _code("Layer", code),
-            _code("Gradient", source(backward)),
+            *([_code("Gradient", source(backward))] if has_gradient else []),
             *([element("h2", "Used by"), element("ul", *links)] if links else []),
         ]
     )

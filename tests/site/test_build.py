@@ -20,7 +20,7 @@ from tests.site.links import broken
 
 RESULTS = ("softmax.jacobian", "layer_norm.jacobian", "layer_norm.gradient")
 TRIED = [Attempt("no delta", True, "tests/one.py"), Attempt("half", True, "tests/two.py")]
-LAYERS = ("scaled_dot_product_attention", "multi_head_attention")
+LAYERS = ("scaled_dot_product_attention", "multi_head_attention", "positional_encoding")
 
 
 def named(formulas: Sequence[Formula]) -> list[str]:
@@ -67,6 +67,12 @@ def test_the_page_of_a_result(files: dict[str, str | bytes]):
     assert page.count("<details>") == 3 and "(u/v)&#x27;" not in page and "(u/v)' = " in page
     assert "Bridle (1990)" in page and r"[x \in \mathbb{R}^{n}]" in page
     assert '<a href="../index.html">Start</a>' in page  # the page that shows it
+
+
+def test_a_layer_without_real_arrays_has_no_gradient_on_its_page(files: dict[str, str | bytes]):
+    assert "<h2>Gradient</h2>" in text(files, "layers/scaled_dot_product_attention.html")
+    page = text(files, "layers/positional_encoding.html")
+    assert "def positional_encoding(" in page and "radient" not in page.partition("<main")[2].partition("</main>")[0]
 
 
 def test_what_tests_try_is_on_the_page(files: dict[str, str | bytes]):
