@@ -1,11 +1,11 @@
 r"""The choice of experts within the best groups: groups are ranked first, then the experts of those that are kept.
 
 Definition   S the scores by which experts are chosen; expert e belongs to group g where g E <= e N_G < (g + 1) E;
-             t_gi is the sum of the `best` largest scores of group g in row i, kept are the K_G groups with the
-             largest sums, chosen the K experts with the largest scores among those of the kept groups
+             the score of a group in a row is the sum of the `best` largest scores of its experts, kept are the K_G
+             groups with the largest sums, chosen the K experts with the largest scores among those of the kept groups
 Written      a score of a group that is not looked at is lowered by z_i = sum_e s_ie^2 + 2, below all others:
              |s| <= s^2 + 1/4 for every real s, and so s_ie - s_if <= s_ie^2 + s_if^2 + 1/2 < z_i
-Shapes       S (n, E), A (N_G, E), z (n,), T (N_G, n), kept (K_G, n), V (n, E), chosen (K, n)
+Shapes       S (n, E), member (N_G, E), z (n,), group_score (N_G, n), kept (K_G, n), V (n, E), chosen (K, n)
 Assumes      every group has `best` experts or more, and any K_G of them have K
 Source       DeepSeek-AI (2024), DeepSeek-V2, section 2.2.2, and DeepSeek-V3, section 2.1.2
 """
@@ -38,15 +38,15 @@ def chosen_within_groups(let: Equations, S: Array, count: Expr, best: int) -> Ar
     """
     experts = S.shape[1]
     starts, ends = (Iverson(Le(g * experts, e * N_G)), Iverson(Lt(e * N_G, (g + 1) * experts)))
-    A = let("A")(Tabulated(Lambda((g, e), starts * ends), N_G, experts))
+    member = let("member")(Tabulated(Lambda((g, e), starts * ends), N_G, experts))
     z = let("z")(more(RowSum(square(S))))  # smooth, where the largest score would have no rule of differentiation
 
     def visible(where: Array) -> Array:
         return among(S, ColumnBroadcast(z, experts), where)
 
-    first = let("best", over=(g, N_G))(TopK(visible(RowBroadcast(A[g], n)), best))
+    first = let("best", over=(g, N_G))(TopK(visible(RowBroadcast(member[g], n)), best))
     largest = [Pick(S, first[g][place]) for place in range(best)]
-    T = let("T", over=(g, N_G))(sum(largest[1:], largest[0]))
-    kept = let("kept")(TopK(T.T, K_G))
-    V = let("V")(SumOver(Lookup(A, kept[r]), r, K_G))
+    group_score = let("group_score", over=(g, N_G))(sum(largest[1:], largest[0]))
+    kept = let("kept")(TopK(group_score.T, K_G))
+    V = let("V")(SumOver(Lookup(member, kept[r]), r, K_G))
     return let("chosen")(TopK(visible(V), count))
