@@ -264,7 +264,7 @@ def export_command(
     derivations export pages --notation vaswani --math brackets
     derivations export column --width 3.3in --label eq
     derivations export pages --macros
-    derivations export column feed_forward attention.scores --gradients --width 3.3in
+    derivations export column feed_forward --gradients --width 3.3in
     derivations export pages mypackage.results:mine
     derivations export encoder_layer --onnx encoder_layer.onnx
     derivations export encoder --onnx encoder.onnx --set N=6 --optimized --explain
