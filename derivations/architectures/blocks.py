@@ -224,6 +224,8 @@ def _added(x: Array, branch: Array, scale: Expr) -> Array:
 
 def _experts(network: Experts) -> Layer:
     """Return the mixture of experts of a description."""
+    corrected = network.corrected or (network.in_full and network.buffered)
+    groups = network.groups if network.in_full else None
     layer = mixture_of_experts(
         network.activation,
         scoring=network.scoring,
@@ -234,11 +236,11 @@ def _experts(network: Experts) -> Layer:
         biases=network.biases,
         linear_activation=network.linear_activation,
         gated=network.gated,
-        corrected=network.corrected,
-        best_of_group=network.groups.best if network.groups else 0,
+        corrected=corrected,
+        best_of_group=groups.best if groups else 0,
         scaled_rows=network.scaled_rows,
     )
-    if network.corrected:  # what is given there is stored in checkpoints: a weight of the model
+    if corrected:  # what is given there is stored in checkpoints: a weight of the model
         rows, given = layer.inputs
         stored = array("b_correction", *given.shape)
         equations = [replace_free(equation, {given: stored}) for equation in layer.equations]
@@ -246,6 +248,6 @@ def _experts(network: Experts) -> Layer:
     sizes = {E: network.experts, K: network.chosen, d_expert: network.d_expert}
     if network.d_shared is not None:
         sizes[d_shared] = network.d_shared
-    if network.groups:
-        sizes |= {N_G: network.groups.number, K_G: network.groups.kept}
+    if groups:
+        sizes |= {N_G: groups.number, K_G: groups.kept}
     return layer.xreplace(sizes)

@@ -43,10 +43,10 @@ __all__ = [
     "Stack",
     "Temperature",
     "Tower",
+    "as_run",
     "heads_of_groups",
     "key_value_heads",
     "of_pictures",
-    "with_buffers",
 ]
 
 EPSILON = Rational(1, 10**5)
@@ -236,8 +236,9 @@ class Experts:
     gated: bool = True  # three matrices for each expert, else two
     scaled_rows: bool = False  # the weights of experts multiply what they read, not what they put out
     corrected: bool = False  # experts are chosen by their scores plus stored numbers, which are parameters
-    buffered: bool = False  # the same, with buffers, which are no parameters: `with_buffers` adds them
-    groups: Groups | None = None  # and among those of the best groups
+    buffered: bool = False  # the same, with buffers, which are no parameters
+    groups: Groups | None = None  # among those of the best groups
+    in_full: bool = False  # the equations choose by buffers and groups too, which a count leaves out
 
 
 # --- blocks, stacks, models -----------------------------------------------------------------------------------------
@@ -474,19 +475,18 @@ class Architecture:
         return replace(self, encoder=of(self.encoder), decoder=of(self.decoder))
 
 
-def with_buffers(architecture: Architecture) -> Architecture:
-    """Return the architecture as it runs, with the numbers that checkpoints store and nobody counts as parameters.
+def as_run(architecture: Architecture) -> Architecture:
+    """Return the architecture with all that chooses experts, also what has no parameters and no products.
 
-    The library `transformers` keeps them in buffers; of ERNIE 4.5 alone they are parameters there.
+    These are groups, and the numbers that checkpoints store and the library `transformers` keeps in buffers; of ERNIE
+    4.5 alone they are parameters there.
     """
 
-    def buffered(block: Block) -> Block:
+    def in_full(block: Block) -> Block:
         network = block.feed_forward
-        if not (isinstance(network, Experts) and network.buffered):
-            return block
-        return replace(block, feed_forward=replace(network, corrected=True))
+        return replace(block, feed_forward=replace(network, in_full=True)) if isinstance(network, Experts) else block
 
-    return architecture.changed(buffered)
+    return architecture.changed(in_full)
 
 
 @dataclass(frozen=True)

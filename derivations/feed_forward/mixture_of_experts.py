@@ -54,7 +54,6 @@ Z, Y = array("Z", K, n, d_model), array("Y", n, d_model)
 share = named("share", scalar("x") / scalar("y"), scalar("x"), scalar("y"))
 
 
-@catalogued("mixture_within_groups", scoring="sigmoid", corrected=True, best_of_group=2)
 @catalogued("mixture_with_shared_experts", shared=True)
 @catalogued
 def mixture_of_experts(
@@ -143,7 +142,7 @@ def mixture_of_experts(
         Y = let("Y_all")(Y + C)
     inputs = (X, b) if corrected else (X,)
     of_shared = "mixture_with_gated_shared_experts" if shared_gate else "mixture_with_shared_experts"
-    name = of_shared if shared else "mixture_within_groups" if best_of_group else "mixture_of_experts"
+    name = of_shared if shared else "mixture_of_experts"
     halves, shifts = ((W_gate, W_up), (b_gate, b_up)) if gated else ((W_up,), (b_up,))
     own = (W_router, *halves, W_down, *([b_router, *shifts, b_down] if biases else []))
     return Layer(name, inputs, (*own, *([W_shared_gate] if shared_gate else [])), let, Y)

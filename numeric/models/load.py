@@ -19,7 +19,7 @@ from numpy.typing import DTypeLike
 from sympy import Symbol
 
 from derivations.architectures.composition import build
-from derivations.architectures.description import AudioStem, Model, Patches, Rotary, Stack, of_pictures, with_buffers
+from derivations.architectures.description import AudioStem, Model, Patches, Rotary, Stack, as_run, of_pictures
 from derivations.architectures.hugging_face import FAMILIES, read_config
 from derivations.architectures.reading import read_json
 from derivations.language.arrays.shapes import total
@@ -69,7 +69,7 @@ def load(folder: str | Path, dtype: DTypeLike = np.float32, *, ignore: Sequence[
             f"only those of {', '.join(kind for kind, each in FAMILIES.items() if each.runs)}"
         )
     _check_positions(folder, model)
-    layer = build(with_buffers(model.architecture))
+    layer = build(as_run(model.architecture))
     weights = read_weights(folder, layer, model.values, model.names, number_type)
     return LoadedModel(model, config, _generation(folder, config), layer, weights, number_type)
 

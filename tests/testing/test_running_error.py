@@ -115,7 +115,7 @@ UNBOUNDED = {
     *("causal_convolution", "short_convolution", "gated_recurrence", "selective_state_space", "state_space_heads"),
     *("gated_delta_net", "kimi_delta_attention", "channel_mixing"),
     # rounding may decide which experts are chosen
-    *("mixture_of_experts", "mixture_with_shared_experts", "mixture_within_groups"),
+    *("mixture_of_experts", "mixture_with_shared_experts"),
 }
 DEEP = {
     "encoder",

@@ -171,7 +171,6 @@ _OURS = Notation(
         "gated_feed_forward": r"\mathrm{GatedFFN}",
         "mixture_of_experts": r"\mathrm{MoE}",
         "mixture_with_shared_experts": r"\mathrm{MoE}_{\mathrm{shared}}",
-        "mixture_within_groups": r"\mathrm{MoE}_{\mathrm{groups}}",
         "mixture_with_gated_shared_experts": r"\mathrm{MoE}_{\mathrm{gated}}",
         "mixture_at_one_position": r"\mathrm{MoE}_{n=1}",
         "low_rank_adaptation": r"\mathrm{LoRA}",

@@ -32,7 +32,7 @@ from tests.tiers import few
 FLOAT32, FLOAT64 = DTYPES
 t = scalar("t")
 NAMES = [name for name, (layer, _) in subjects().items() if gradient_names(layer)]
-ONCE = ("embedding", "mixture_of_experts", "mixture_within_groups")  # tables and matrices by number, in NumPy
+ONCE = ("embedding", "mixture_of_experts")  # tables and matrices by number, in NumPy
 TWICE = [  # the others without parts that have weights
     name for name in NAMES if name not in ONCE and not {*subjects()[name][0].parts} - {"attention"}
 ]
