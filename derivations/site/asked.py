@@ -31,7 +31,7 @@ from derivations.documents.scope import read_scopes
 from derivations.documents.settings import Settings, names_finding
 from derivations.documents.statements import Statement
 from derivations.site.calculator import row_of
-from derivations.site.questions import Questions, answer
+from derivations.site.questions import Questions, answer, lines_of_shapes
 
 __all__ = ["QUESTIONS", "answered", "document", "equation", "model", "warm"]
 
@@ -82,13 +82,7 @@ def model(text: str) -> str:
 
 def _symbols(shapes: str) -> tuple[tuple[str, str], ...]:
     """Return the letters with their sizes."""
-    pairs = []
-    for line in filter(None, map(str.strip, shapes.splitlines())):
-        letter, sign, sizes = line.partition(":")
-        if not (letter.strip() and sign and sizes.strip()):
-            raise ValueError(f"{line!r} gives no shape: write a letter and its sizes, such as A: n x d")
-        pairs.append((letter.strip(), sizes.strip()))
-    return tuple(pairs)
+    return tuple(lines_of_shapes(shapes, "write a letter and its sizes, such as A: n x d"))
 
 
 def _by_typings(text: str, settings: Settings) -> tuple[str, str, Sequence[str]]:

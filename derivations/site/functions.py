@@ -34,7 +34,7 @@ from derivations.language.layers.layer import Layer
 from derivations.language.printing.latex import LatexPrinter, latex_of
 from derivations.language.printing.page import layer_page
 from derivations.language.printing.views import latex
-from derivations.site.questions import Questions, answer
+from derivations.site.questions import Questions, answer, lines_of_shapes
 
 if TYPE_CHECKING:
     from numeric.lifting import Lifted, Verdict
@@ -234,10 +234,5 @@ def _refuse_unknown(defined: Callable[..., Any], given: Mapping[str, Any]) -> No
 
 def _shapes(text: str) -> dict[str, Any]:
     """Return the shapes of arguments: `Q: n x d_k`, a line each."""
-    found = {}
-    for line in filter(None, map(str.strip, text.splitlines())):
-        name, sign, sizes = map(str.strip, line.partition(":"))
-        if not (name and sign and sizes):
-            raise ValueError(f"{line!r} gives no shape: write an argument and its sizes, such as Q: n x d")
-        found[name] = shape_called(",".join(_BETWEEN_SIZES.split(sizes)))
-    return found
+    lines = lines_of_shapes(text, "write an argument and its sizes, such as Q: n x d")
+    return {name: shape_called(",".join(_BETWEEN_SIZES.split(sizes))) for name, sizes in lines}
