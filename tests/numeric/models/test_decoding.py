@@ -22,11 +22,11 @@ from tests.tiers import few
 
 VOCAB = 11
 SIZES = {"d_model": 12, "h": 3, "d_k": 4, "d_v": 4, "d_ff": 7, "positions": 17, "N": 2, "vocab": VOCAB, "d_rotary": 2}
-SIZES |= {"r": 3, "g": 2, "d_embedding": 5, "buckets": 6, "window": 3, "experts": 5, "chosen": 2, "d_expert": 7}
+SIZES |= {"r": 3, "g": 2, "d_embedding": 5, "buckets": 6, "window": 3, "d_expert": 7}
 SIZES |= {"h_encoder": 3, "d_k_encoder": 4, "d_v_encoder": 4, "d_ff_encoder": 7, "N_encoder": 2, "mel": 3}
 SIZES |= {"h_decoder": 2, "d_k_decoder": 6, "d_v_decoder": 6, "d_ff_decoder": 5, "N_decoder": 3, "d_shared": 3}
 SIZES |= {"N_periods": 2, "N_1": 1, "N_2": 2, "key_value_rank": 5, "query_rank": 7, "N_dense": 1, "N_experts": 2}
-SIZES |= {"source_positions": 13}
+SIZES |= {"source_positions": 13, "experts": 6, "chosen": 2, "expert_groups": 3, "kept_groups": 2}
 SLOW = ("gemma-3-1b", "gemma-2-2b", "deepseek-v3", "whisper-tiny", "bart-base", "mixtral-8x7b", "qwen3-30b-a3b")
 FAMILIES = (
     *("gpt2", "gpt-j-6b", "pythia-70m", "opt-125m", "opt-350m", "bloom-560m", "falcon-7b", "falcon-40b", "t5-small"),
