@@ -24,7 +24,7 @@ BEYOND = {  # the cross-check: sizes too large to evaluate, or no values that me
     "recurrence.delta_chunk_rows",
     "recurrence.delta_rows",
 }
-_TERMS = 8_000  # for one decision; what needs more counts as undecided (the page of figures allows many more)
+_TERMS = 2_000  # for one decision; what needs more counts as undecided (the page of figures allows 60,000)
 
 
 def _false_mutants_are_refused(name: str, wanted: int) -> int:
