@@ -29,6 +29,7 @@ PAPER = r"""\documentclass[%s]{article}
 \end{document}
 """
 PAGES = {"345pt": "", "3.3in": "twocolumn,10pt"}
+EXPORTS = [("345pt", "ours"), ("3.3in", "ours"), ("3.3in", "structure")]  # the last one has the longest words
 FAULT = re.compile(r"^(?:Overfull \\[hv]box|Missing character|! ).*", re.MULTILINE)
 
 
@@ -46,10 +47,11 @@ def paper(pages: Pages, sentence: str = "") -> str:
     return PAPER % (PAGES[width], column, "\n".join(lines))
 
 
-@pytest.fixture(scope="module", params=PAGES)
+@pytest.fixture(scope="module", params=EXPORTS, ids=" ".join)
 def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Pages]:
     folder = tmp_path_factory.mktemp("exported")
-    pages = pages_of(results(), layers(), layout=Layout(request.param, label="eq"), rules=laws())
+    within, notation = request.param
+    pages = pages_of(results(), layers(), notation, layout=Layout(within, label="eq"), rules=laws())
     write_pages(folder, pages)
     return folder, pages
 

@@ -30,7 +30,12 @@ def bare(tex: str) -> str:
 
 @pytest.mark.parametrize("formula", [SUM, DEEP, MATRIX, NAME, r"\{0\}", r"x_{1}^{2}", r"|a| \; (i = 1, \ldots, n)"])
 def test_what_is_read_is_written_again(formula: str):
-    assert written(read(formula)).replace(" ", "") == formula.replace(" ", "")
+    assert written(read(formula)) == formula
+
+
+def test_the_name_of_a_macro_ends_before_a_letter():
+    assert written(read(r"\alpha") + read("b")) == r"\alpha b"
+    assert written(read(r"\left(a\right)") + read("b")) == r"\left(a\right)b"
 
 
 @pytest.mark.parametrize("formula", [r"\frac{1}{", "a}", "x_{1}_{2}", r"\begin{bmatrix} a", r"\left(a"])
@@ -171,6 +176,34 @@ def test_a_broken_product_goes_on_with_a_sign_and_a_sum_keeps_its_factor():
     assert lines[-1].endswith("b_{V}")
     lines = [line.tex for line in broken(r"\frac{1}{d} \sum_{k=1}^{d} G_{k} H_{k}", 50.0)]
     assert [r"\sum_{k=1}^{d} G_{k}" in line for line in lines].count(True) == 1
+
+
+@pytest.mark.parametrize(
+    ("formula", "goes_on"),
+    [
+        (r"N_{a b c} \left(\frac{a}{b}\right)", r"\left(\frac{a}{b}\right)"),
+        (r"X_{i,2 j + k} \mathrm{d}Y_{i,j}", r"\mathrm{d}Y_{i,j}"),
+        (r"\mathrm{vocab} \, d_{\mathrm{model}}", r"d_{\mathrm{model}}"),
+        (r"f(x + y) g(x + y)", "g(x + y)"),
+    ],
+)
+def test_every_broken_product_goes_on_with_a_sign(formula: str, goes_on: str):
+    """A space stands between two factors, and none between a function and its argument."""
+    first, second = broken(formula, 0.9 * width(read(formula)))
+    assert second.tex == rf"\quad {{}} \times {goes_on}"
+    assert not first.tex.endswith(r"\,")
+
+
+def test_the_space_of_a_sign_at_the_beginning_of_a_line_is_counted():
+    """A line that would fit without the space on both sides of its sign is broken once more."""
+    terms = "a + b + c + d"
+    needed = width(read("{} + b + c + d")) + 10.0
+    assert [line.tex for line in broken(terms, 1.02 * needed, 1.02 * needed)] == [terms]
+    first = width(read("a")) * 1.1
+    assert len(broken(terms, first, 1.02 * needed)) == 2
+    lines = broken(terms, first, needed - 1.0)
+    assert len(lines) == 3
+    assert all(line.width <= needed - 1.0 for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from types import MappingProxyType
 
 __all__ = ["Atom", "Formula", "expanding", "read", "written"]
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s+|[0-9]+|[^\\]", re.DOTALL)
+_NAMED = re.compile(r"\\[A-Za-z]+$")
 _SPACES = {r"\,": 1.667, r"\;": 2.778, r"\:": 2.222, r"\!": -1.667, r"\ ": 3.333, r"\quad": 10.0, r"\qquad": 20.0}
 _BINARY = frozenset({"+", "-", "*", r"\cdot", r"\odot", r"\times", r"\wedge", r"\vee", r"\circ", r"\pm", r"\bmod"})
 _COMPARING = r"= < > : \le \ge \ne \to \sim \approx \in \implies \iff \mapsto \leftrightarrow \leq \geq \neq"
@@ -39,6 +41,8 @@ class Atom:
                  root, bracket, scripts or rows
     parts        fraction: above, below; root: body, degree; bracket: body; scripts: base, below, above; rows: the cells
     ends         the two signs of a bracket, or the name of an environment; for a space its width in points
+    apart        whether a space is typed before it: the printers put one between two factors, and none between a
+                 function and its argument
     """
 
     kind: str
@@ -46,6 +50,7 @@ class Atom:
     parts: tuple[tuple[Atom, ...], ...] = ()
     ends: tuple[str, ...] = ()
     rows: int = 0  # of an environment
+    apart: bool = False
 
     @property
     def stretched(self) -> bool:
@@ -81,8 +86,13 @@ def expanding(macros: Mapping[str, str]) -> Iterator[None]:
 
 
 def written(formula: Formula) -> str:
-    """Return the LaTeX of atoms."""
-    return " ".join(atom.tex for atom in formula)
+    """Return the LaTeX of atoms, with the spaces with which they were read."""
+    text = "".join(atom.tex for atom in formula[:1])
+    for before, atom in pairwise(formula):
+        # the name of a macro ends before the letter of a formula that it was not read with
+        named = _NAMED.search(before.tex) and atom.tex[0].isalpha()
+        text += " " * bool(atom.apart or named) + atom.tex
+    return text
 
 
 class _Reader:
@@ -94,6 +104,7 @@ class _Reader:
     def formula(self, stops: tuple[str, ...]) -> Formula:
         """Read atoms up to a stop, which is left to be read, or to the end."""
         atoms: list[Atom] = []
+        apart = False
         while self.at < len(self.tokens):
             token = self.tokens[self.at]
             if token in stops or token == "}":
@@ -103,7 +114,8 @@ class _Reader:
             elif token in ("^", "_"):
                 atoms.append(self._scripts(atoms.pop() if atoms else Atom("group", "{}", ((),))))
             else:
-                atoms.append(self._atom(token, stops))
+                atoms.append(replace(self._atom(token, stops), apart=apart))
+            apart = token.isspace()
         return tuple(atoms)
 
     def _scripts(self, base: Atom) -> Atom:
@@ -117,7 +129,7 @@ class _Reader:
             raise ValueError(f"two scripts {sign} on one base in the formula {self.tex}")
         parts[sign] = self._argument()
         tex = base.tex + "".join(self.tokens[start : self.at])
-        return Atom("scripts", tex, (nucleus, parts["_"], parts["^"]))
+        return Atom("scripts", tex, (nucleus, parts["_"], parts["^"]), apart=base.apart)
 
     def _next(self) -> str:
         if self.at >= len(self.tokens):

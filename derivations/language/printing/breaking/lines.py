@@ -20,9 +20,11 @@ from derivations.language.printing.letters import GREEK
 __all__ = ["INDENT", "TextLine", "broken", "fits", "moved_left", "stacked_lines"]
 
 INDENT = 10.0  # \quad
+_EMPTY = read("{}")
 LEAST = 40.0  # what a bracket or a fraction is given at least
 _STACKS = (("aligned",), ("gathered",))  # the environments that hold the lines of a broken formula
 _GREEK = frozenset(f"\\{name}" for name in GREEK)
+_FACTORS = ("bracket", "fraction", "root", "large", "word", "font", "accent", "group", "text", "rows")
 _GLUED = (r"\partial", "d", r"\mathrm{d}")  # a differential and its variable stay together
 
 
@@ -34,15 +36,20 @@ class TextLine:
     indent: int = 0
 
     @property
-    def tex(self) -> str:
-        """The line as LaTeX; a sign at its beginning keeps the space that it has between two terms."""
+    def spaced(self) -> Formula:
+        """The formula; a sign at the beginning of a further line keeps the space that it has between two terms."""
         sign = self.indent > 0 and self.formula[:1] != () and self.formula[0].kind == "binary"
-        return r"\quad " * self.indent + "{} " * sign + written(self.formula)
+        return (*_EMPTY, replace(self.formula[0], apart=True), *self.formula[1:]) if sign else self.formula
+
+    @property
+    def tex(self) -> str:
+        """The line as LaTeX."""
+        return r"\quad " * self.indent + written(self.spaced)
 
     @property
     def width(self) -> float:
         """The estimated width with the indentation."""
-        return width(self.formula) + INDENT * self.indent
+        return width(self.spaced) + INDENT * self.indent
 
 
 def fits(formula: Formula, within: float) -> bool:
@@ -67,7 +74,7 @@ def moved_left(line: TextLine, within: float) -> TextLine:
 
 
 def _has_room(line: TextLine, within: float) -> bool:
-    return fits(line.formula, within - INDENT * line.indent)
+    return fits(line.spaced, within - INDENT * line.indent)
 
 
 def stacked_lines(formula: Formula) -> int:
@@ -117,17 +124,17 @@ def _filled(pieces: list[Formula], first: float, rest: float, level: int) -> Ite
     line, within = TextLine(()), first
     for piece in pieces:
         indent = line.indent if line.formula else int(within is not first)
-        if not line.formula or fits(line.formula + piece, within - INDENT * line.indent):
+        if not line.formula or _has_room(replace(line, formula=line.formula + piece), within):
             joined = line.formula + piece
         else:
             yield _trimmed(line)
             # a broken product goes on with a sign (Knuth, The TeXbook, chapter 18, on \\*)
-            sign = read(r"\times") if _is_product(line.formula[-1], piece[0]) else ()
+            sign = read(r"\times") if _is_product(line.formula, piece[0]) else ()
             joined, within, indent = sign + piece, rest, 1
-        if fits(joined, within - INDENT * indent):
+        if _has_room(TextLine(joined, indent), within):
             line = TextLine(joined, indent)
             continue
-        room = within - INDENT * indent
+        room = within - (TextLine(joined, indent).width - width(joined))
         *before, line = _lines(_stripped(joined), room, rest - INDENT * (indent + 1), min(level + 1, len(_LEVELS)))
         for each in before:
             yield _trimmed(TextLine(each.formula, each.indent + indent))
@@ -173,10 +180,12 @@ def _between_factors(before: Atom, atom: Atom) -> bool:
         return before.kind not in ("relation", "comma", "open")
     nucleus = before.parts[0][-1] if before.kind == "scripts" and before.parts[0] else before
     heavy = {"bracket", "fraction", "root", "scripts", "large", "rows", "word"}
+    if _is_between_words(before):
+        return True
     if nucleus.kind in ("large", "word", "binary", "relation", "open", "space") or before.tex in _GLUED:
         return False
     if atom.kind == "bracket" and not atom.stretched and nucleus.kind in ("letter", "font", "text"):
-        return False  # a function and its argument
+        return False  # a function and its argument, or a letter and a sum that it multiplies
     return bool({before.kind, atom.kind} & heavy) and atom.kind not in ("relation", "comma", "close", "space")
 
 
@@ -194,20 +203,25 @@ def _nucleus(atom: Atom) -> Atom:
     return atom.parts[0][-1] if atom.kind == "scripts" and atom.parts[0] else atom
 
 
-def _is_product(left: Atom, right: Atom) -> bool:
-    """Return whether two atoms beside one another are surely factors: no function and its argument, no derivative."""
-    before, after = _nucleus(left), _nucleus(right)
-    if before.kind == "letter" and not before.tex.isdigit() and after.kind == "bracket":
+def _is_between_words(atom: Atom) -> bool:
+    """Return whether an atom is the space that the printers put between two factors one of which is a word."""
+    return atom.tex == r"\,"
+
+
+def _is_product(line: Formula, right: Atom) -> bool:
+    """Return whether a line and the atom after it are factors: no function and its argument, no derivative."""
+    before = _nucleus(_stripped(line)[-1])
+    if before.kind in ("large", "word"):
         return False
     if before.kind == "fraction" and _nucleus(before.parts[0][-1]).tex in _GLUED:
         return False
-    return before.kind in ("bracket", "fraction", "root", "letter") and all(map(_is_factor, (before, after)))
+    return (right.apart or _is_between_words(line[-1])) and all(map(_is_factor, (before, _nucleus(right))))
 
 
 def _is_factor(atom: Atom) -> bool:
     if atom.kind == "letter":
         return atom.tex.isalnum() or atom.tex in _GREEK
-    return atom.tex not in _GLUED and atom.kind in ("bracket", "fraction", "root", "large", "word", "font", "accent")
+    return atom.tex != r"\partial" and atom.kind in _FACTORS
 
 
 _LEVELS = (_after_space, _before_relation, _before_sum, _after_comma, _between_factors)
@@ -241,7 +255,8 @@ def _reshaped(formula: Formula, within: float) -> Formula:
             smaller = _narrower(atom, room)
             # each round must gain something, so that the loop does not turn in a circle
             if smaller is not None and width(smaller) < width((atom,)) - 0.1:
-                formula = formula[:place] + smaller + formula[place + 1 :]
+                first = replace(smaller[0], apart=atom.apart)
+                formula = (*formula[:place], first, *smaller[1:], *formula[place + 1 :])
                 break
         else:
             return formula
@@ -289,8 +304,7 @@ def _stacked(formula: Formula, within: float, environment: str = "aligned") -> s
 
 def _unindented(line: TextLine) -> TextLine:
     """Return a line without indentation; a sign at its beginning keeps its space."""
-    sign = line.indent > 0 and line.formula[0].kind == "binary"
-    return TextLine((read("{}") if sign else ()) + line.formula)
+    return TextLine(line.spaced)
 
 
 def _hyphenated(atom: Atom) -> Formula | None:
