@@ -94,7 +94,7 @@ class ArrayPrinter(EntrywisePrinter):
             return self._print_Basic(expr)
         if kwargs or not isinstance(expr, Basic):
             return super()._print(expr, **kwargs)
-        key = (type(expr), expr, self.first, self._inline, self.has_families, *self._operands.items())
+        key = (type(expr), expr, self.first, self._inline, self.has_families, self.has_euler, *self._operands.items())
         if key not in self._printed:  # terms are sorted by their printed text, so each is printed several times
             self._printed[key] = super()._print(expr)
         return self._printed[key]

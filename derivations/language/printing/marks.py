@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from sympy import Basic, Symbol
 from sympy.printing.latex import LatexPrinter as SympyLatexPrinter
@@ -65,6 +65,7 @@ class Marks(SympyLatexPrinter):
         self._given_first = first
         self.first = self.notation.first_index if first is None else first
         self.has_families = True  # the first of three indices numbers the members of a family: W_{i,jk}
+        self.has_euler = True  # e stands for Euler's number, and for nothing else
         self._inline = False
         self._operands: dict[Symbol, tuple[str, int]] = {}  # printed arguments of a formula, with their levels
         self._printed: dict[Any, str] = {}
@@ -73,8 +74,21 @@ class Marks(SympyLatexPrinter):
     def doprint(self, expr: Any) -> str:
         """Return the printed form."""
         if self._given_first is None and isinstance(expr, Basic):
-            self.first = self.counting(expr)
+            self._set_for(expr)
         return Printer.doprint(self, expr)
+
+    def together(self, *exprs: Basic) -> Self:
+        """Return this printer for expressions on one page: indices count from one number, and a letter e stays alone.
+
+        Where an index is called e, powers of Euler's number are printed as exp.
+        """
+        self._set_for(*exprs)
+        self._given_first = self.first
+        return self
+
+    def _set_for(self, *exprs: Basic) -> None:
+        self.first = self.counting(*exprs)
+        self.has_euler = not any(symbol.name == "e" for expr in exprs for symbol in symbols_in(expr))
 
     def counting(self, *exprs: Basic) -> int:
         """Return the number that indices count from in these expressions: 0 if a zero-based symbol occurs."""

@@ -41,6 +41,7 @@ __all__ = [
     "members_of",
     "page",
     "printer_for",
+    "printer_of_layer",
     "rows_of",
     "table",
     "words_within",
@@ -137,7 +138,7 @@ def definitions_of(derivation: Derivation, printer: LatexPrinter, steps: bool) -
 
 def claim_page(claim: Claim, printers: Printers, using: str | Notation, *, steps: bool = False) -> Page:
     """Return the page of a single claim."""
-    printer = printers(using, "", printers(using).counting(claim.lhs, *(s.expression for s in claim.steps)))
+    printer = printers(using).together(claim.lhs, *(s.expression for s in claim.steps))
     return Page("", "", tuple(rows_of(claim, printer, steps)))
 
 
@@ -158,7 +159,7 @@ def printer_for(derivation: Derivation, printers: Printers, using: str | Notatio
     """Return the printer of a result, which counts indices from the same number in all of its expressions."""
     exprs: list[Basic] = [*derivation.definitions, *derivation.ranges]
     exprs += [e for c in derivation.claims for e in (c.lhs, *(s.expression for s in c.steps))]
-    return printers(using, derivation.topic, printers(using).counting(*exprs))
+    return printers(using, derivation.topic).together(*exprs)
 
 
 def rows_of(claim: Claim, printer: LatexPrinter, steps: bool) -> Iterator[Row]:
@@ -210,7 +211,7 @@ def _with(formula: str, beside: str) -> str:
 
 def layer_page(layer: Layer, printers: Printers, using: str | Notation) -> Page:
     """Return the page of a layer: its equations, and the domains of its inputs and parameters."""
-    printer = _layer_printer(layer, printers, using)
+    printer = printer_of_layer(layer, printers, using)
     rows = tuple(row for equation in layer.equations for row in _rows(equation, printer))
     members = tuple((domain, "") for domain in members_of(layer, printer))
     title = layer_title(layer.name, printer.lang)
@@ -221,12 +222,13 @@ def equation_rows(
     layer: Layer, printers: Printers, using: str | Notation
 ) -> Iterator[tuple[Equation, tuple[Row, ...]]]:
     """Yield each equation of a layer with the rows that it is printed as."""
-    printer = _layer_printer(layer, printers, using)
+    printer = printer_of_layer(layer, printers, using)
     yield from ((equation, _rows(equation, printer)) for equation in layer.equations)
 
 
-def _layer_printer(layer: Layer, printers: Printers, using: str | Notation) -> LatexPrinter:
-    printer = printers(using, layer.name, printers(using).counting(*layer.equations))
+def printer_of_layer(layer: Layer, printers: Printers, using: str | Notation) -> LatexPrinter:
+    """Return the printer of a layer, which prints all of its equations alike."""
+    printer = printers(using, layer.name).together(*layer.equations)
     # A contraction has axes of equal standing, and no axis of members.
     printer.has_families = not any(equation.value.has(Contraction) for equation in layer.equations)
     return printer

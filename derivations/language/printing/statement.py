@@ -24,6 +24,7 @@ from derivations.language.printing.page import (
     layer_title,
     members_of,
     printer_for,
+    printer_of_layer,
     rows_of,
     words_within,
 )
@@ -86,7 +87,7 @@ def _of_result(result: Derivation, using: str | Notation, lang: str) -> Statemen
 
 
 def _of_layer(layer: Layer, using: str | Notation, lang: str, name: str) -> Statement:
-    printer = LatexPrinter(using, layer.name, LatexPrinter(using).counting(*layer.equations), lang)
+    printer = printer_of_layer(layer, partial(LatexPrinter, lang=lang), using)
     lines = [line for equation in layer.equations for line in printer.lines(equation)]
     return Statement(
         name,

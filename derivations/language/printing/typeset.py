@@ -215,9 +215,8 @@ class ScalarPrinter(Marks):
     def _print_ExpBase(self, expr: Expr, exp: Any = None) -> str:
         short = self.inline(expr.args[0])
         # A long exponent, or one with sums, is easier to read as exp(...).
-        if len(self._with_letters(short)) <= 28 and not any(
-            macro in short for macro in (r"\sum", r"\frac", "e^", r"\begin")
-        ):
+        is_short = len(self._with_letters(short)) <= 28
+        if self.has_euler and is_short and not any(macro in short for macro in (r"\sum", r"\frac", "e^", r"\begin")):
             return self.power("e", short)
         return self.applied(self.function_name("exp"), [self._print(expr.args[0])])
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sympy import Add, Dummy, Integer, KroneckerDelta, Mul, Symbol, exp, srepr
 
-from derivations.catalogue import layers
+from derivations.catalogue import get, layers
 from derivations.language import ColumnBroadcast, Hadamard, RowBroadcast, array
 from derivations.language.arrays.expression import Array
 from derivations.language.printing.counting import Letter, printed_sum
@@ -81,6 +81,15 @@ def test_zero_based_symbols_stop_the_renumbering_only_where_they_occur():
 
 
 FORBIDDEN = ("Indexed", "Kronecker", "Iverson", "Symbol", "Tuple", "Lambda(", "Str(", "Array", "Rounded", "IndexedBase")
+
+
+def test_a_letter_e_is_an_index_or_the_number_of_euler_and_never_both():
+    e = Symbol("e", integer=True)
+    assert latex_of(exp(x[i])) == "e^{x_{i}}"
+    assert latex_of(exp(x[e])) == r"\exp(x_{e})"
+    together = LatexPrinter().together(x[e], exp(x[i]))
+    assert together.doprint(exp(x[i])) == r"\exp(x_{i})"
+    assert latex(get("mixture_of_experts.definition"), steps=True).count("e^{") == 0
 
 
 @pytest.mark.parametrize("notation", NOTATIONS)
