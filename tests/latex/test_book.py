@@ -38,6 +38,24 @@ def faults(log: str) -> list[str]:
     return FAULT.findall(log)
 
 
+LEAD = re.compile(r"Assume|Then|Let|with|(?:Result|Definition|Layer) [\d.]+ .*|\d+ +[A-Z][a-z -]+")
+
+
+def last_lines(pdf: Path) -> list[str]:
+    """The last line of each page, above its number, which a program of Poppler reads."""
+    program = shutil.which("pdftotext")
+    if program is None:
+        pytest.skip("no `pdftotext` on the PATH: install poppler-utils")
+    text = subprocess.run([program, "-layout", pdf, "-"], capture_output=True, encoding="utf-8", check=True).stdout
+    pages = [page.split("\n") for page in text.split("\f")]
+    return [[line.strip() for line in page if line.strip()][-2:][0] for page in pages if any(map(str.strip, page))]
+
+
+def leads(pdf: Path) -> list[str]:
+    """What stands at the foot of a page and belongs to the next one: a heading, or the lead of what follows."""
+    return [line for line in last_lines(pdf) if LEAD.fullmatch(line)]
+
+
 def paper(pages: Pages, sentence: str = "") -> str:
     """A paper of one or of two columns that reads every file by `\\input`, and a sentence among them."""
     width = pages.layout.width
@@ -60,6 +78,15 @@ def test_no_line_of_the_book_is_too_wide(exported: tuple[Path, Pages], typeset: 
     folder, pages = exported
     assert faults(typeset(folder / "derivations.tex")) == []
     assert len(pages.entries) == len(results()) + len(layers())
+    assert leads(folder / "derivations.pdf") == []
+
+
+@pytest.mark.parametrize("lead", ["Assume", r"\textbf{Result 1.2. Softmax}", r"\section{Multi-head}"])
+def test_a_lead_at_the_foot_of_a_page_is_found(lead: str, tmp_path: Path, typeset: Typeset):
+    document = PAPER % ("10pt", "textwidth=345pt", rf"text\par {lead}\newpage text")
+    (tmp_path / "feet.tex").write_text(document, encoding="utf-8")
+    typeset(tmp_path / "feet.tex")
+    assert len(leads(tmp_path / "feet.pdf")) == 1
 
 
 def test_no_line_of_a_paper_with_every_fragment_is_too_wide(exported: tuple[Path, Pages], typeset: Typeset):

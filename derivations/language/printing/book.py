@@ -53,10 +53,14 @@ _PREAMBLE = r"""\documentclass[10pt]{{article}}
 \setlength{{\parindent}}{{0pt}}
 \setlength{{\parskip}}{{0.3\baselineskip}}
 % \known{{label}}{{if this document has it}}{{otherwise}}
-\makeatletter\newcommand{{\known}}[3]{{\@ifundefined{{r@#1}}{{#3}}{{#2}}}}\makeatother
+\makeatletter\newcommand{{\known}}[3]{{\@ifundefined{{r@#1}}{{#3}}{{#2}}}}
+% no page ends behind the lead of a list, or in the few lines from \together on, unless a heading stands before them
+\@beginparpenalty=10000 \clubpenalty=10000 \widowpenalty=10000
+\newcommand{{\together}}{{\par\if@nobreak\else\vskip 0pt plus 7\baselineskip\penalty-100\vskip 0pt plus -7\baselineskip
+  \vskip 7\baselineskip\penalty9999\vskip -7\baselineskip\vskip 0pt\fi}}\makeatother
 \newcommand{{\resultref}}[2]{{\known{{#1}}{{\hyperref[#1]{{{result}~\ref*{{#1}}}}}}{{\texttt{{#2}}}}}}
-\newenvironment{{result}}[3]{{\par\addvspace{{1.5\bigskipamount}}\refstepcounter{{result}}\label{{#3}}%
-  \raggedright{{\bfseries #1~\theresult.\enspace #2{stop}}}\nobreak\ignorespaces}}{{\par}}
+\newenvironment{{result}}[3]{{\together\addvspace{{1.5\bigskipamount}}\refstepcounter{{result}}\label{{#3}}%
+  \raggedright{{\interlinepenalty=10000\bfseries #1~\theresult.\enspace #2{stop}}}\nobreak\ignorespaces}}{{\par}}
 \newenvironment{{steps}}[1]{{\par\raggedright\textit{{#1{stop}}}\enspace\ignorespaces}}{{\par}}
 \newenvironment{{assumptions}}{{\begin{{itemize}}\setlength{{\itemsep}}{{0pt}}\setlength{{\parskip}}{{0pt}}}}%
   {{\end{{itemize}}}}
@@ -67,7 +71,6 @@ _PREAMBLE = r"""\documentclass[10pt]{{article}}
 \begin{{document}}
 \maketitle
 {{\setlength{{\parskip}}{{0pt}}\tableofcontents}}
-\clearpage
 """
 _END = r"""
 \bibliographystyle{plainnat}

@@ -23,7 +23,7 @@ def preface(using: str | Notation, rules: Mapping[str, str]) -> str:
     parts += [r"\end{assumptions}", r"\section*{Letters}", *_letters(printer), "", *_conventions(printer)]
     if rules:
         parts += [r"\section*{Rules}", *(_rule(name, law, printer) for name, law in rules.items())]
-    return "\n".join(parts) + "\n\\clearpage\n"
+    return "\n".join(parts) + "\n"
 
 
 def _letters(printer: LatexPrinter) -> Iterator[str]:
