@@ -91,6 +91,20 @@ def test_matrices_and_long_names_are_broken_inside():
     assert r"\text{-}" in text
 
 
+def test_a_name_is_not_hyphenated_where_its_argument_may_stand_below_it():
+    """Beside its argument there would be room for half of the name only."""
+    formula = r"\mathrm{LayerNorm}\left(X + \mathrm{MultiHead}(X, X, X, \mathrm{Causal}(n))\right)"
+    for room in (130.0, 150.0, 180.0):
+        text = " ".join(line.tex for line in broken(formula, room))
+        assert r"\text{-}" not in text
+        assert r"\mathrm{LayerNorm}" in text
+        assert r"\mathrm{MultiHead}" in text
+    # nothing is parted where a bracket of two lines is enough
+    (line,) = broken(r"\mathrm{LayerNorm}(X + Y + Z + A + B + C)", 130.0)
+    assert stacked_lines(line.formula) == 1
+    assert line.tex.startswith(r"\mathrm{LayerNorm}\left(")
+
+
 def test_widths_are_those_of_the_font():
     assert width(read("x = y")) == pytest.approx(5.72 + 2.78 + 7.78 + 2.78 + 5.26, abs=0.05)
     assert width(read("-x")) < width(read("a - x")) - width(read("a"))  # a sign without a left side is set tight

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from derivations.language.printing.breaking.atoms import read
-from derivations.language.printing.breaking.lines import INDENT, TextLine, broken, moved_left, stacked_lines
+from derivations.language.printing.breaking.lines import EXCESS, INDENT, TextLine, broken, moved_left, stacked_lines
 from derivations.language.printing.breaking.widths import width
 
 __all__ = ["Row", "display", "inline_fits"]
@@ -22,7 +22,6 @@ _RELATION = 13.4  # the equals sign with the spaces on both sides
 _GAP = 20.0  # \qquad, between a formula and what belongs to it
 _NUMBER = 35.0  # an equation number and the space before it
 _LEAST = 0.5  # the share of the width that right sides need, to be aligned at their relations
-_EXCESS = 100  # the cost of a point by which a line is too wide, in lines
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def _cost(line: _Line, within: float) -> float:
 
     Fewer lines are better, but no line may be too wide: one point too many costs as much as 100 lines.
     """
-    return 1 + stacked_lines(read(f"{line.before} {line.after}")) + _EXCESS * max(1.01 * line.width - within, 0.0)
+    return 1 + stacked_lines(read(f"{line.before} {line.after}")) + EXCESS * max(1.01 * line.width - within, 0.0)
 
 
 def _texts(line: _Line, within: float, numbered: bool) -> tuple[list[str], str]:

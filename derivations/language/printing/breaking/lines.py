@@ -10,21 +10,23 @@ Assumes      widths in points at a font size of ten points, as `widths` estimate
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from derivations.language.printing.breaking.atoms import Atom, Formula, read, written
 from derivations.language.printing.breaking.widths import width
 from derivations.language.printing.letters import GREEK
 
-__all__ = ["INDENT", "TextLine", "broken", "fits", "moved_left", "stacked_lines"]
+__all__ = ["EXCESS", "INDENT", "TextLine", "broken", "fits", "moved_left", "stacked_lines"]
 
 INDENT = 10.0  # \quad
 _EMPTY = read("{}")
+EXCESS = 100.0  # the cost of a point by which a line is too wide, in lines
 LEAST = 40.0  # what a bracket or a fraction is given at least
 _STACKS = (("aligned",), ("gathered",))  # the environments that hold the lines of a broken formula
 _GREEK = frozenset(f"\\{name}" for name in GREEK)
 _FACTORS = ("bracket", "fraction", "root", "large", "word", "font", "accent", "group", "text", "rows")
+_HYPHEN = r"\text{-}"
 _GLUED = (r"\partial", "d", r"\mathrm{d}")  # a differential and its variable stay together
 
 
@@ -98,16 +100,24 @@ def _lines(formula: Formula, first: float, rest: float, level: int) -> Iterator[
 
 
 def _inside(formula: Formula, first: float, rest: float) -> Iterator[TextLine]:
-    """Break inside the atoms of a formula; where that is not enough, a function and its argument part as well."""
-    reshaped = _reshaped(formula, first)
-    if not fits(reshaped, first):
-        pieces = _split(_worded(formula), _anywhere_but_sums)
-        if len(pieces) == 1:
-            pieces = _split(_worded(formula), _anywhere)
-        if len(pieces) > 1:
-            yield from _filled(pieces, first, rest, len(_LEVELS))
-            return
-    yield TextLine(reshaped)
+    """Break inside the atoms of a formula, or part a function and its argument as well, whichever costs less."""
+    layouts = [[TextLine(_reshaped(formula, first))]]
+    cuts = (_split(_worded(formula), may_break) for may_break in (_anywhere_but_sums, _anywhere))
+    pieces = next((pieces for pieces in cuts if len(pieces) > 1), None)
+    if pieces:
+        layouts.append(list(_filled(pieces, first, rest, len(_LEVELS))))
+    yield from min(layouts, key=lambda lines: _cost(lines, first, rest))
+
+
+def _cost(lines: Sequence[TextLine], first: float, rest: float) -> float:
+    """Return how many lines a layout counts for: a hyphen as two, the last line of several as one more.
+
+    A layout that is too wide costs more than any that fits.
+    """
+    excess = sum(max(1.01 * line.width - (rest if number else first), 0.0) for number, line in enumerate(lines))
+    hyphens = sum(written(line.formula).count(_HYPHEN) for line in lines)
+    stacks = sum(stacked_lines(line.formula) for line in lines)
+    return len(lines) + (len(lines) > 1) + stacks + 2 * hyphens + EXCESS * excess
 
 
 def _worded(formula: Formula) -> Formula:
@@ -115,7 +125,8 @@ def _worded(formula: Formula) -> Formula:
     words = []
     for atom in formula:
         cut = re.findall(r"(?:\\.|\S)+\s*", atom.ends[0]) if atom.kind == "text" else []
-        words += [Atom("text", rf"\text{{{word}}}", (), (word,)) for word in cut] if len(cut) > 1 else [atom]
+        parts = [Atom("text", rf"\text{{{word}}}", (), (word,)) for word in cut]
+        words += [replace(parts[0], apart=atom.apart), *parts[1:]] if len(parts) > 1 else [atom]
     return tuple(words)
 
 
@@ -315,7 +326,7 @@ def _hyphenated(atom: Atom) -> Formula | None:
         return None
     middle = min(places, key=lambda place: abs(2 * place - len(name)))
     macro = atom.tex.partition("{")[0]
-    halves = rf"{macro}{{{name[:middle]}}}\text{{-}} \\ & {macro}{{{name[middle:]}}}"
+    halves = rf"{macro}{{{name[:middle]}}}{_HYPHEN} \\ & {macro}{{{name[middle:]}}}"
     return read(rf"\begin{{aligned}} & {halves} \end{{aligned}}")
 
 
