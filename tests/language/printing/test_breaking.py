@@ -100,7 +100,7 @@ def test_a_name_is_not_hyphenated_where_its_argument_may_stand_below_it():
         assert r"\mathrm{LayerNorm}" in text
         assert r"\mathrm{MultiHead}" in text
     # nothing is parted where a bracket of two lines is enough
-    (line,) = broken(r"\mathrm{LayerNorm}(X + Y + Z + A + B + C)", 130.0)
+    (line,) = broken(r"\mathrm{LayerNorm}(X + Y + Z + A + B + C)", 150.0)
     assert stacked_lines(line.formula) == 1
     assert line.tex.startswith(r"\mathrm{LayerNorm}\left(")
 
