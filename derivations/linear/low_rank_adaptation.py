@@ -7,14 +7,14 @@ Assumes      rows are positions, so that A comes first (the paper writes columns
 Source       Hu, Shen, Wallis, Allen-Zhu, Li, Wang, Wang and Chen (2021), section 4.1
 """
 
-from sympy import Derivative, Integer, KroneckerDelta, Lambda, Sum
+from sympy import Derivative, Eq, Integer, KroneckerDelta, Lambda, Sum
 
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import array
 from derivations.language.counting.costs import Count
 from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer
-from derivations.language.results.derivation import Derivation, claim, derivation, result, step
+from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.language.results.statements import Rank
 from derivations.linear.linear import linear
 from derivations.symbols import d_in, d_out, i, index, j, k, l, n, scalar, size
@@ -75,11 +75,15 @@ def starts_unchanged() -> Derivation:
     """B starts at 0: the layer first equals the linear layer, and of the two matrices only B has a gradient."""
     p, q = index("p"), index("q")
     zero = Tabulated(Lambda((p, j), Integer(0)), r, d_out)
-    start = low_rank_adaptation().result(X, B=zero)
     return derivation(
         "With $B = 0$ low-rank adaptation is the linear layer, whatever $A$ is",
-        claim(start, step("algebra", linear().result(X))),
-        claim(Derivative(start[i, j], A[k, p]), step("derivative", 0)),
+        claim(low_rank_adaptation().result(X, B=zero), step("algebra", linear().result(X))),
+        claim(
+            Derivative(Y[i, j], A[k, p]),
+            step("derivative", alpha / r * X[i, k] * B[p, j]),
+            step("assumption", 0),
+            given=(Assumption(Eq(B[p, j], 0)),),
+        ),
         claim(
             Derivative(Y[i, j], B[p, l]),
             step("derivative", alpha / r * Sum(Z[i, q] * KroneckerDelta(p, q) * KroneckerDelta(j, l), (q, 0, r - 1))),

@@ -24,7 +24,7 @@ from derivations.linear.low_rank_adaptation import (
     r,
     starts_unchanged,
 )
-from derivations.symbols import d_in, d_out, i, index, j, l
+from derivations.symbols import d_in, d_out, i, index, j, k, l
 from numeric import compile_layer
 from tests.broken import broken_steps, is_refused, of_topic, with_step
 
@@ -47,7 +47,8 @@ def test_every_result_is_proved(name: str) -> None:
         ("merged with the inverse scale", merges, 0, 2, linear().result(X, W=W + r / alpha * (A @ B))),
         ("a rank one lower", merges, 1, 0, r - 1),
         ("unchanged up to the bias", starts_unchanged, 0, 0, X @ W),
-        ("a gradient of A at the start", starts_unchanged, 1, 0, 1),
+        ("no scale in the gradient of A", starts_unchanged, 1, 0, X[i, k] * B[p, j]),
+        ("a gradient of A at the start", starts_unchanged, 1, 1, 1),
         ("no scale in the gradient of B", starts_unchanged, 2, 1, Z[i, p] * KroneckerDelta(j, l)),
         ("all outputs in the gradient of B", starts_unchanged, 2, 1, alpha / r * Z[i, p]),
         ("the product of the widths", parameters, 0, 1, r * d_in * d_out),
