@@ -236,7 +236,7 @@ def pick() -> Derivation:
 def windows() -> Derivation:
     """A row gets the sum of the gradients of all windows that contain it."""
     return rule(
-        "Stretches of rows: row $r$ of $dX$ adds up what the stretches that hold row $r$ say of it",
+        "Stretches of rows: row $r$ of $dD$ adds up what the stretches that hold row $r$ say of it",
         Windows(D, width),
         D,
     )

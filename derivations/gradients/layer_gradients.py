@@ -235,7 +235,8 @@ def layer_norm_gradient() -> Derivation:
     """The compact form: G = gamma o dY without its mean and its component along x^, divided by s."""
     return of_norm(
         norm,
-        "The gradient of layer normalisation: $dX = (G - mean(G) - x_hat mean(G o x_hat)) / s$, $G = gamma o dY$",
+        "The gradient of layer normalisation: "
+        "$dX = (G - mean(G) - x_hat mean(G o x_hat)) / sqrt(sigma^2 + epsilon)$, $G = gamma o dY$",
         "Ba, Kiros and Hinton (2016), equations 3 and 4; layer_norm.jacobian",
         sigma2,
         centred=True,
@@ -255,7 +256,7 @@ def rms_norm_gradient() -> Derivation:
     layer = rms_norm()
     return of_norm(
         layer,
-        "The gradient of RMS normalisation: $dX = (G - x_hat mean(G o x_hat)) / r$, $G = gamma o dY$",
+        "The gradient of RMS normalisation: $dX = (G - x_hat mean(G o x_hat)) / sqrt(ms + epsilon)$, $G = gamma o dY$",
         "Zhang and Sennrich (2019), section 4.2; rms_norm.jacobian",
         layer.equation("ms").variable,
         centred=False,
@@ -310,8 +311,8 @@ def through_the_norm(layer: Layer, called: str, statistic: Array, *, centred: bo
     lost = d * mean**2 + d * part**2 * (1 + epsilon / (statistic[i] + epsilon))
     longest = Sum(G[i, p] ** 2, (p, 0, d - 1)) / (statistic[i] + epsilon)
     return derivation(
-        f"With {called} behind the sum, each of $N$ layers divides the gradient by $s$, and makes it no longer "
-        f"otherwise",
+        f"With {called} behind the sum, each of $N$ layers divides the gradient by "
+        f"$sqrt({'sigma^2' if centred else 'ms'} + epsilon)$, and makes it no longer otherwise",
         claim(
             Sum(passed**2, (j, 0, d - 1)),
             step("bound", longest, "<=", lost / (statistic[i] + epsilon)),

@@ -154,7 +154,8 @@ def jacobian() -> Derivation:
     """Within a feature, the components along 1 and x^ are removed (x^ up to epsilon); features do not interact."""
     within = KroneckerDelta(i, l) - 1 / n - X_hat[i, k] * X_hat[l, k] / n
     return derivation(
-        "Jacobian of batch normalisation within a feature, $gamma/s (I - 1 1^T/n - x_hat x_hat^T/n)$, and 0 "
+        "Jacobian of batch normalisation within a feature, "
+        "$gamma/sqrt(sigma^2 + epsilon) (I - 1 1^T/n - x_hat x_hat^T/n)$, and 0 "
         "between features",
         claim(Derivative(Y[i, k], X[l, k]), step("chain rule", gamma[k] / sqrt(sigma2[k] + epsilon) * within)),
         claim((1 - KroneckerDelta(k, p)) * Derivative(Y[i, k], X[l, p]), step("chain rule", 0)),

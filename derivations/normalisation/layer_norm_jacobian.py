@@ -71,7 +71,8 @@ def jacobian_matrix() -> Derivation:
     derivatives = Tabulated(Lambda((k, l), Derivative(Y[i, k], X[i, l])), d, d)
     mean_part, row_part = (Tabulated(Lambda((k, l), of), d, d) for of in (1 / d, X_hat[i, k] * X_hat[i, l] / d))
     return derivation(
-        "Jacobian of layer normalisation as a matrix, $Diag(gamma)/s (I - 1 1^T/d - x_hat x_hat^T/d)$",
+        "Jacobian of layer normalisation as a matrix, "
+        "$Diag(gamma)/sqrt(sigma^2 + epsilon) (I - 1 1^T/d - x_hat x_hat^T/d)$",
         claim(derivatives, step("quotient rule", 1 / deviation * (SCALE @ (IDENTITY - mean_part - row_part)))),
         about=layer_norm(),
         ranges={i: n},
@@ -85,7 +86,7 @@ def jacobian_directions() -> Derivation:
     slope, spread = Derivative(Y[i, k], X[i, j]), sigma2[i] + epsilon
     return derivation(
         "The Jacobian takes $1$ to 0, $x - mu$ to $gamma x_hat epsilon / (sigma^2 + epsilon)$, and leaves all "
-        "else but for $gamma/s$",
+        "else but for $gamma/sqrt(sigma^2 + epsilon)$",
         claim(Sum(slope, (j, 0, d - 1)), step("quotient rule", 0)),
         claim(
             Sum(slope * X_c[i, j], (j, 0, d - 1)),
@@ -184,7 +185,7 @@ def jacobian_bounds() -> Derivation:
     kept = square + epsilon / (sigma2[i] + epsilon) * Sum(u[0] ** 2, (k, 0, d - 1)) + between
     return derivation(
         "The norm of $I - 1 1^T/d - x_hat x_hat^T/d$ is at most 1: the Jacobian lengthens nothing by more than "
-        "$max |gamma| / s$",
+        "$max |gamma| / sqrt(sigma^2 + epsilon)$",
         claim(SpectralNorm(table(projected)), step("quadratic form", 1, "<=", v, lost, kept)),
         about=layer_norm(),
         ranges={i: n},

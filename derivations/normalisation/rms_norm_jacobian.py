@@ -29,7 +29,8 @@ def jacobian() -> Derivation:
     """Within a row, the component along x^ is removed up to epsilon; the mean is kept."""
     within = (KroneckerDelta(k, l) - X_hat[i, k] * X_hat[i, l] / d) / root
     return derivation(
-        "Jacobian of root mean square normalisation within a row, $Diag(gamma)/r (I - x_hat x_hat^T/d)$",
+        "Jacobian of root mean square normalisation within a row, "
+        "$Diag(gamma)/sqrt(ms + epsilon) (I - x_hat x_hat^T/d)$",
         claim(Derivative(ms[i], X[i, l]), step("chain rule", 2 * X[i, l] / d)),
         claim(
             Derivative(X_hat[i, k], X[i, l]),

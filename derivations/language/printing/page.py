@@ -20,7 +20,7 @@ from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.notation import Notation
 from derivations.language.printing.references import source_in
 from derivations.language.printing.titles import marked, printed_title
-from derivations.language.printing.where import memberships, numbers, same_sizes, shape, where
+from derivations.language.printing.where import letters, memberships, numbers, same_sizes, shape, where
 from derivations.language.printing.words import Kind, said, word
 from derivations.language.results.derivation import Assumption, Claim, Derivation
 from derivations.language.results.titles import plain_title, title_parts
@@ -239,8 +239,9 @@ def _rows(equation: Equation, printer: LatexPrinter) -> tuple[Row, ...]:
 
 
 def members_of(layer: Layer, printer: LatexPrinter) -> list[str]:
-    """Return the domains of the inputs, parameters and numbers of a layer."""
-    given = (*layer.inputs, *layer.parameters)
+    """Return the domains of the inputs, of the parameters that an equation shows, and of the numbers of a layer."""
+    shown = {variable.name for equation in layer.equations for variable in letters(equation.value)}
+    given = (*layer.inputs, *(parameter for parameter in layer.parameters if parameter.name in shown))
     return [*memberships(given, printer), *same_sizes(given, printer), *numbers(layer, printer)]
 
 

@@ -17,7 +17,7 @@ from derivations.language.arrays.binding import free_symbols
 from derivations.language.arrays.expression import Variable
 from derivations.language.arrays.scalars import without_conditions
 from derivations.language.arrays.shapes import total
-from derivations.language.layers.layer import Equation, Layer
+from derivations.language.layers.layer import Apply, Equation, Layer
 from derivations.language.printing.entrywise import ABBREVIATED
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.letters import Name
@@ -46,7 +46,8 @@ def where(
         if name in reached:
             yield from ((f"{line.left} = {line.right}", line.ranges) for line in printer.lines(equation))
     every = [*shown, *(part for name in reached if name in known for part in _sides(known[name]))]
-    given = [variable for variable in reached.values() if variable.name not in known]
+    seen = {variable.name for expr in every for variable in letters(expr)}
+    given = [variable for name, variable in reached.items() if name in seen and name not in known]
     stated = {symbol for variable in given for symbol in variable.free_symbols}.union(*(e.free_symbols for e in ranged))
     for formula in (
         *_grouped(memberships(given, printer)),
@@ -114,7 +115,7 @@ def _reached(shown: Iterable[Basic], known: dict[str, Equation]) -> dict[str, Va
     found: dict[str, Variable] = {}
 
     def reach(expr: Basic) -> None:
-        for variable in letters(expr):
+        for variable in letters(expr, bound=True):
             # entered before its definition is followed, so that a circle of definitions ends
             if variable.name not in found:
                 found[variable.name] = variable
@@ -131,8 +132,11 @@ def _sides(equation: Equation) -> tuple[Basic, ...]:
     return (equation.target, equation.value) if equation.over is None else (equation.value,)
 
 
-def letters(expr: Basic) -> Iterator[Variable]:
-    """Yield the arrays in an expression, also those of which it has entries alone; not those inside a layer."""
+def letters(expr: Basic, *, bound: bool = False) -> Iterator[Variable]:
+    """Yield the arrays in an expression, also those of which it has entries alone; not those inside a layer.
+
+    A layer is printed with its arguments; with `bound`, the weights that are bound to it are yielded as well.
+    """
     if isinstance(expr, Variable):
         yield expr
     elif isinstance(expr, IndexedBase):
@@ -140,8 +144,8 @@ def letters(expr: Basic) -> Iterator[Variable]:
     elif isinstance(expr, Symbol) and type(expr) is not Symbol and expr.is_real:  # the entry of an array without axes
         yield Variable(expr.name, ())
     elif not getattr(expr, "closed", False):
-        for part in expr.args:
-            yield from letters(part)
+        for part in expr.arguments if isinstance(expr, Apply) and not bound else expr.args:
+            yield from letters(part, bound=bound)
 
 
 def _kind(label: Symbol) -> str:

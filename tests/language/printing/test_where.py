@@ -10,12 +10,13 @@ from derivations.catalogue import layers, names
 from derivations.language.arrays.expression import array, token_array
 from derivations.language.arrays.functions import row_softmax, uninterpreted_function
 from derivations.language.differentiation.reverse import gradient
-from derivations.language.layers.layer import Equations
+from derivations.language.layers.layer import Equations, part
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.letters import GREEK
 from derivations.language.printing.page import Page, Row, layer_page, page
 from derivations.language.printing.views import text
 from derivations.language.results.derivation import RESULTS, Derivation, claim, derivation, step
+from derivations.normalisation.rms_norm import rms_norm
 from derivations.symbols import d_k, h, i, j, m, n, scalar
 
 K, Q, x, y = array("K", m, d_k), array("Q", n, d_k), array("x", n), array("y", n)
@@ -119,6 +120,16 @@ def test_definitions_that_the_display_does_not_reach_are_left_out():
     let("A")(row_softmax(S))
     said = where(claim(S[i, j], step("definition", (Q @ K.T)[i, j])), about=let, ranges={i: n, j: m})
     assert said == "Where S = Q K^T, Q in R^{n x d_k}, K in R^{m x d_k}, i = 1, ..., n, j = 1, ..., m."
+
+
+def test_a_weight_that_only_a_layer_reads_is_left_out():
+    """RMSNorm(Q) is printed without its gain, which is declared where an equation shows it."""
+    gain = array("g", d_k)
+    normed = part("norm", rms_norm())(Q, gamma=gain)
+    assert where(claim(normed, step("definition", normed))) == "Where Q in R^{n x d_k}."
+    assert where(claim(normed, step("definition", Q + gain))) == "Where Q in R^{n x d_k}, g in R^{d_k}."
+    shown = layer_page(layers()["short_convolution"], LatexPrinter, "ours")
+    assert not any("K_" in formula for note in shown.notes for formula, _ in note.items)
 
 
 def test_arrays_numbers_and_functions_have_domains():
