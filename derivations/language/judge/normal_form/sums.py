@@ -72,7 +72,7 @@ from derivations.language.judge.normal_form.terms import (
 __all__ = ["expectation_of", "open_sum", "product_over", "settle", "substitute", "times", "transform"]
 
 _WRITTEN_OUT = 16
-_PLAIN = (*INDICATORS, "sym", "prime", "pi", "I", "t", "b")  # hold no indicator inside
+_PLAIN = ("sym", "prime", "pi", "I", "t", "b")  # hold no indicator inside
 Visit = Callable[[Atom], Poly | None]
 
 
@@ -109,7 +109,7 @@ def _use_indicator(mono: Mono, coefficient: Number, context: Context) -> Poly | 
                 )
             return result
     for atom, _ in mono:
-        # only an indicator inside a function is left, as in exp(x [c]): there the two values need two terms
+        # only an indicator inside another atom is left, as in exp(x [c]) or [[c] > 0]: the two values need two terms
         inner = None if atom[0] in _PLAIN else _inner_indicator(atom)
         if inner is not None:
             return _two_cases(mono, coefficient, inner, context)
@@ -134,7 +134,8 @@ def _inner_indicator(atom: Atom) -> Atom | None:
     # an indicator inside an expectation may be random: it is not 0 or 1 for the whole expectation
     if atom[0] == "E" or atoms_of(atom, "E"):
         return None
-    found = (a for a in walk(atom) if a[0] in INDICATORS and not any(index[0] == "b" for index in walk(a)))
+    inside = walk(atom) - {atom}
+    found = (a for a in inside if a[0] in INDICATORS and not any(index[0] == "b" for index in walk(a)))
     return min(found, default=None)
 
 
