@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sympy import (
-    Integer,
-)
+from sympy import Expr, Integer, KroneckerDelta, Symbol, prod
 from sympy import Tuple as Places
 
 from derivations.language.arrays.contraction import contraction, operand_of
@@ -17,6 +15,7 @@ from numeric.lifting.axes import (
     Along,
     Factors,
     Index,
+    fine,
     is_one,
     numbered,
 )
@@ -117,10 +116,33 @@ def with_blocks(array: Tensor) -> Array:
     """Return an array as the language has it: an axis of two parts is one of blocks."""
     if not any(isinstance(along, Factors) for along in array.axes):
         return array.node
-    if any(isinstance(along, Factors) and len(along.sizes) > 2 for along in array.axes):
-        raise refuse("a result with an axis that is merged from more than two")
+    array = _in_two_parts(array)
     shape = [Blocks(*along.sizes) if isinstance(along, Factors) else along for along in array.axes]
     indices = numbered(array.axes)
     own = [Places(*index.symbols) if len(index.symbols) > 1 else index.symbols[0] for index in indices]
     read = [symbol for index in indices for symbol in index.symbols]
     return current().define(contraction(own, shape, (), 1, operand_of(array.node, read)))
+
+
+def _in_two_parts(array: Tensor) -> Tensor:
+    """Return an array each of whose axes has at most two parts: all before the last become one, in row-major order."""
+    own: list[Symbol] = []
+    sums: list[tuple[Symbol, Expr]] = []
+    factor: Expr = Integer(1)
+    axes: list[Along] = []
+    indices = numbered(array.axes)
+    for index, along in zip(indices, array.axes, strict=True):
+        *blocks, place = index.symbols
+        if len(blocks) < 2:
+            own, axes = [*own, *index.symbols], [*axes, along]
+            continue
+        merged = Index(tuple(blocks), index.sizes[:-1])
+        block = Symbol(f"{place}_block", integer=True)
+        sums += zip(merged.symbols, merged.sizes, strict=True)
+        factor *= KroneckerDelta(block, merged.flat)
+        own, axes = [*own, block, place], [*axes, Factors((prod(merged.sizes), index.sizes[-1]))]
+    if not sums:
+        return array
+    read = [symbol for index in indices for symbol in index.symbols]
+    node = contraction(own, fine(axes), sums, factor, operand_of(array.node, read))
+    return Tensor(current().define(node), kind=array.kind, axes=axes)

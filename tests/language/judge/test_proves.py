@@ -388,6 +388,15 @@ true(
 )
 true("all but one", lambda: (total((1 - delta(i, j)) * x[j]), total(x[j]) - x[i]), ranges={i: n})
 true("delta within exp", lambda: (exp(delta(i, j) * a), 1 + delta(i, j) * (exp(a) - 1)), ranges={i: n, j: n})
+true("a bracket above 0", lambda: (Iverson(Gt(Iverson(Le(i, j)), 0)), Iverson(Le(i, j))), ranges={i: n, j: n})
+true(
+    "a mask of a mask hides inside an exponential",
+    lambda: (
+        total(Iverson(Gt(Iverson(Le(j, i)), 0)) * exp(x[j] * Iverson(Gt(Iverson(Le(j, i)), 0)))),
+        Sum(exp(x[j]), (j, 0, i)),
+    ),
+    ranges={i: n},
+)
 true("i <= j or j < i", lambda: (Iverson(Le(i, j)) + Iverson(Lt(j, i)), 1), ranges={i: n, j: n})
 true("a dependent range", lambda: (Sum(x[p], (p, 0, j), (j, 0, n - 1)), total(Sum(x[q], (q, 0, j)))))
 true("written out", lambda: (Sum(f(j), (j, 0, 3)), f(0) + f(1) + f(2) + f(3)))

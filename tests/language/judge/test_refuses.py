@@ -145,6 +145,11 @@ GROUP = "bound indices"
 T = table(total(W[i, j] * W[j, k]), i, k, size=(n, n))  # W W, its sum over an index called j
 in_row_i = {"ranges": {i: n}}
 in_square = {"ranges": {i: n, j: n}}
+false("[[i <= j] > -1] is 1", lambda: (Iverson(Gt(Iverson(Le(i, j)), -1)), Iverson(Le(i, j))), ranges={i: n, j: n})
+false("[[i <= j] > 1] is 0", lambda: (Iverson(Gt(Iverson(Le(i, j)), 1)), Iverson(Le(i, j))), ranges={i: n, j: n})
+false(
+    "[a [i <= j] > 0] asks a", lambda: (Iverson(Gt(a * Iverson(Le(i, j)), 0)), Iverson(Le(i, j))), ranges={i: n, j: n}
+)
 false("the j of the place is not the j of the sum", lambda: (T[i, j], total(W[i, j] * W[j, j])), ranges={i: n, j: n})
 false(
     "(W W) x takes row l of W, not its diagonal",

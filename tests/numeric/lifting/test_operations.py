@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from derivations.language import count_flops
 from derivations.language.arrays.expression import Variable
 from derivations.symbols import d, m, n, size
 from numeric.lifting import NotFollowed, lift, prove_same
@@ -328,3 +329,9 @@ def test_a_divisor_of_sizes_is_positive():
     """Of a variance with n - 1, whose root needs the sign of the divisor too."""
     verdict = prove_same(lambda x: x.std(0, ddof=1) ** 2, lambda x: x.var(0, ddof=1), x=(n, d))
     assert verdict.level == "proved" and "if n != 1" in verdict.qualified
+
+
+def test_an_axis_that_is_merged_from_three_moves_entries_and_costs_nothing():
+    lifted = follows(lambda x: x.reshape(x.shape[0], -1), x=(n, h, p, d))
+    assert count_flops(lifted.layer).total == 0
+    follows(lambda x: x.reshape(-1, x.shape[2] * x.shape[3] * x.shape[4]), x=(n, m, h, p, d))
