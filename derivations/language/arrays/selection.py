@@ -8,12 +8,14 @@ numbers, such as `RelativeBuckets`; its adjoint `AddedEntries` sums entries by s
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Any
 
-from sympy import Basic, Expr, Function, Indexed, Integer, KroneckerDelta, sympify
+from sympy import Add, Basic, Expr, Function, Ge, Gt, Indexed, Integer, KroneckerDelta, Max, sympify
 from sympy.printing.str import StrPrinter
 
 from derivations.language.arrays.expression import Array, Shape, Variable, avoiding, require
+from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.shapes import (
     Blocks,
     Pair,
@@ -294,7 +296,10 @@ class RelativeBuckets(Array):
 
 
 class BucketNumber(Function):
-    """`bucket` as a term: a number if all arguments are integers, else unevaluated (and unknown to proofs)."""
+    """`bucket` as a term: a number if all arguments are integers, else unevaluated.
+
+    Proofs know it by `steps`, for numbers of buckets and a largest distance that are numbers.
+    """
 
     nargs = 4
 
@@ -308,6 +313,26 @@ class BucketNumber(Function):
 
     def _eval_is_integer(self) -> bool:
         return True
+
+    def steps(self) -> Expr | None:
+        """Return the number as a sum of brackets, one for the first distance of each bucket; None for symbolic sizes.
+
+        Definition   with the distance a to one side, sum_{b >= 1} [a >= t_b], t_b the least a of a bucket number >= b;
+                     in both directions a = |distance|, and half of the buckets are added for a later key
+        """
+        distance, *sizes = self.args
+        if not all(size.is_Integer for size in sizes):
+            return None
+        buckets, max_distance, both = map(int, sizes)
+        _require_buckets(buckets, max_distance, bool(both))
+        half = buckets // 2
+        far, own = (Max(distance, -distance), half) if both else (Max(-distance, 0), buckets)
+        # the bucket number grows with the distance, and reaches the last one within the largest distance
+        begins = (
+            bisect_left(range(max_distance), b, key=lambda a: _bucket_of(a, own, max_distance)) for b in range(1, own)
+        )
+        found = Add(*(Iverson(Ge(far, first)) for first in begins))
+        return found + half * Iverson(Gt(distance, 0)) if both else found
 
 
 def bucket(distance: int, buckets: int, max_distance: int, bidirectional: bool) -> int:

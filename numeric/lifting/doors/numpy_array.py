@@ -14,7 +14,7 @@ from numeric.lifting.doors.numpy_door import FUNCTIONS, function_called
 from numeric.lifting.doors.numpy_ufuncs import ufunc_called
 from numeric.lifting.numbers import Scalar
 from numeric.lifting.refusals import refuse
-from numeric.lifting.tensor import Tensor, again
+from numeric.lifting.tensor import Tensor, again, tensor
 from numeric.lifting.trace import current
 
 __all__ = ["NumpyArray"]
@@ -57,6 +57,9 @@ def _astype(self: Tensor, dtype: Any, *more: Any, **options: Any) -> Tensor:
         return op.real(self) if self.kind == "boolean" else again(self).view_of(self)
     if kind == "b" and self.kind == "boolean":
         return self
+    if np.dtype(dtype) == np.int64 and self.kind == "boolean":  # what narrower integers overflow at is not followed
+        ones = op.real(self)
+        return tensor(ones.node, ones.alive, "integer", ones.axes)
     raise refuse(f"a cast to {np.dtype(dtype).name}")
 
 
@@ -141,7 +144,9 @@ def give_operators() -> None:
         "T": property(lambda self: _transpose(self)),
         "mT": property(lambda self: FUNCTIONS[np.matrix_transpose](self)),
         "dtype": property(
-            lambda self: np.dtype(bool if self.kind == "boolean" else "int64" if self.node.kind == "integer" else float)
+            lambda self: np.dtype(
+                bool if self.kind == "boolean" else "int64" if "integer" in (self.kind, self.node.kind) else float
+            )
         ),
     }
     for name, value in own.items():

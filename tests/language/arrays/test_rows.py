@@ -5,12 +5,12 @@ from decimal import localcontext
 
 import numpy as np
 import pytest
-from sympy import Expr, Integer
+from sympy import Expr, Integer, Symbol
 
 from derivations.language.arrays.expression import Array, Variable, array, mask_array, token_array
 from derivations.language.arrays.functions import CausalMask, RowSum, WindowMask, row_softmax
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked, strided_windows
-from derivations.language.arrays.selection import AddedEntries, Chosen, RelativeBuckets, bucket
+from derivations.language.arrays.selection import AddedEntries, BucketNumber, Chosen, RelativeBuckets, bucket
 from derivations.language.arrays.shapes import ShapeError, shape_text
 from derivations.language.counting.costs import count_flops
 from derivations.language.cross_check.assignment import CONTEXT, Assignment, meaning
@@ -319,6 +319,20 @@ def test_the_array_of_buckets_is_the_function(both: bool, buckets: int, longest:
     """Two ways of counting in integers: which powers a distance reaches, and the first distance of each bucket."""
     array_of = relative_buckets(53, 61, buckets, longest, both)
     assert array_of.tolist() == [[bucket(k - q, buckets, longest, both) for k in range(61)] for q in range(53)]
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize(("buckets", "longest"), [(32, 128), (17, 23), (5, 11), (4, 3)])
+def test_the_brackets_of_a_bucket_number_are_the_function(both: bool, buckets: int, longest: int) -> None:
+    """Proofs know a bucket number by its brackets."""
+    distance = Symbol("a", integer=True)
+    steps = BucketNumber(distance, buckets, longest, Integer(both)).steps()
+    for a in (*range(-30, 31), -longest - 1, -longest, 1 - longest, longest - 1, longest, longest + 1):
+        assert steps.xreplace({distance: Integer(a)}).doit() == bucket(a, buckets, longest, both)
+
+
+def test_a_bucket_number_with_symbolic_sizes_has_no_brackets() -> None:
+    assert BucketNumber(Symbol("a", integer=True), n, 128, Integer(0)).steps() is None
 
 
 @pytest.mark.parametrize("build", [bucket, lambda *given: relative_buckets(3, 5, *given[1:])])

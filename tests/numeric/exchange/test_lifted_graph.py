@@ -120,10 +120,28 @@ def test_a_proof_says_where_the_layer_has_a_value(name, equation, condition):
     assert condition in verdict.qualified
 
 
-def test_bucket_numbers_stay_unproved():
-    """The judge has no definition of them, and silence is no proof."""
-    verdicts = equation_proofs(model_of("relative_position_bias"), layer("relative_position_bias"), COUNTS)
-    assert {name: each.level for name, each in verdicts.items()} == {"N": "not followed", "B": "proved"}
+@pytest.mark.parametrize("name", ["relative_position_bias", "relative_position_bias_looking_back"])
+def test_bucket_numbers_are_proved_by_the_first_distance_of_each(name):
+    verdicts = equation_proofs(model_of(name), layer(name), COUNTS)
+    assert {name: each.level for name, each in verdicts.items()} == {"N": "proved", "B": "proved"}
+
+
+def test_buckets_of_another_table_are_refuted():
+    """The graph of 16 buckets is not the one of 32, of which the distances 8 to 15 have one each."""
+    verdicts = equation_proofs(model_of("relative_position_bias"), layer("relative_position_bias"), {"buckets": 32})
+    assert verdicts["N"].level == "refuted"
+
+
+@pytest.mark.parametrize("name", ["linear_recurrence", "gated_recurrence", "state_space_heads"])
+def test_diagonal_recurrences_are_proved(name):
+    verdicts = equation_proofs(model_of(name), layer(name), COUNTS)
+    assert {each.level for each in verdicts.values()} == {"proved"}
+
+
+def test_a_recurrence_by_its_law_alone_is_not_followed():
+    verdicts = equation_proofs(model_of("gated_delta_net"), layer("gated_delta_net"), COUNTS)
+    assert {name for name, each in verdicts.items() if each.level != "proved"} == {"states.H"}
+    assert "the operator Scan" in verdicts["states.H"].reason
 
 
 @pytest.mark.slow

@@ -80,7 +80,7 @@ def test_scores_are_those_of_the_loaded_model(name, engine, optimized, tmp_path:
     assert np.abs(found - expected).max() < BOUND * max(1, np.abs(expected).max())
 
 
-@pytest.mark.parametrize("name", ["gpt2", "llama", "bert", "mixtral"])
+@pytest.mark.parametrize("name", ["gpt2", "llama", "bert", "mixtral", "t5", "gemma2"])
 def test_a_model_comes_back_equation_by_equation(name, tmp_path: Path):
     model = load(saved(name, tmp_path))
     of, sizes = scores_of(model)

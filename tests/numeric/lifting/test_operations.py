@@ -335,3 +335,27 @@ def test_an_axis_that_is_merged_from_three_moves_entries_and_costs_nothing():
     lifted = follows(lambda x: x.reshape(x.shape[0], -1), x=(n, h, p, d))
     assert count_flops(lifted.layer).total == 0
     follows(lambda x: x.reshape(-1, x.shape[2] * x.shape[3] * x.shape[4]), x=(n, m, h, p, d))
+
+
+def test_a_mask_of_whole_numbers_is_counted_and_weighs():
+    follows(lambda x: (x > 0).astype(int).sum(axis=1), x=(n, d))
+    follows(lambda x: (x > 0).astype(np.int64) * x - 2 * (x > 1).astype(int), x=(n, d))
+
+
+def _written(x):
+    mask = (x > 0).astype(int)
+    mask[...] = 0.5  # NumPy writes 0
+    return mask
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (lambda x: (x > 0).astype(np.int8) * 200, "a cast to int8"),  # which overflows
+        (lambda x: ~(x > 0).astype(int) + x, "an operator on bits"),
+        (_written, "a write of real numbers into an array of integer ones"),
+    ],
+)
+def test_what_whole_numbers_do_otherwise_is_refused(function, reason):
+    with pytest.raises(NotFollowed, match=reason):
+        lift(function, x=(n,))

@@ -6,7 +6,7 @@ parts        sum_{j=0}^{m+n-1} f_j = sum_{j=0}^{m-1} f_j + sum_{j=0}^{n-1} f_{j+
 reindexing   sum_j f(sigma(j), j) = sum_j f(j, sigma^-1(j)), sigma a bijection of the range, such as j -> a + b - j
 neighbours   [q + c >= 0] = [q >= 0] + [q = -1] + ... + [q = -c], and likewise for c < 0; [q >= 0] = 1 - [-q - 1 >= 0]
 relu         relu(p) = p [p > 0]
-complement   M [-q > 0] = M (1 - [q > 0]) where M is 0 at q = 0
+complement   M [-q > 0] = M (1 - [q > 0]) where M is 0 at q = 0, or q is assumed not to be 0
 tanh         tanh(p) = 1 - 2 / (1 + exp(2 p)) for real p
 division     under a sum, M / (M + r) = 1 - r / (M + r)
 antidifference   sum_{j=a}^{b} f_j = F_{b+1} - F_a (`telescoping`)
@@ -20,7 +20,7 @@ from functools import partial
 
 from derivations.language.judge.normal_form.algebra import exponential, monomial_key, multiply, power
 from derivations.language.judge.normal_form.context import Context
-from derivations.language.judge.normal_form.integers import always_nonnegative, difference_indicator
+from derivations.language.judge.normal_form.integers import always_nonnegative, difference_indicator, is_stated
 from derivations.language.judge.normal_form.signs import is_real
 from derivations.language.judge.normal_form.sums import close, function, open_sum, substitute, times, transform
 from derivations.language.judge.normal_form.telescoping import telescoped
@@ -210,7 +210,7 @@ def relu_by_step(p: Poly, context: Context) -> Iterator[Poly]:
 
 
 def complement(p: Poly, context: Context) -> Iterator[Poly]:
-    """Write [-q > 0] as 1 - [q > 0] where the factor of the bracket is 0 at q = 0, outside and inside of sums."""
+    """Write [-q > 0] as 1 - [q > 0] where q is not 0, or the factor of the bracket is; outside and inside of sums."""
     brackets = {atom[1] for atom in atoms_of(p, "step")}
     both = [q for q in sorted(brackets) if negate(q) in brackets and q == signed(q)]
     for q in both:
@@ -226,13 +226,14 @@ def _complement_in_sum(q: Poly, body: Poly, indices: list[Atom], context: Contex
 
 
 def _complemented(p: Poly, q: Poly, context: Context) -> Poly | None:
-    """Return B [-q > 0] + C as B (1 - [q > 0]) + C if B is 0 at q = 0, else None."""
+    """Return B [-q > 0] + C as B (1 - [q > 0]) + C if q is not 0 or B is 0 at q = 0, else None."""
     bracket = ("step", negate(q))
     factor = from_terms(
         (tuple(each for each in mono if each[0] != bracket), c) for mono, c in p if bracket in dict(mono)
     )
     rest = from_terms((mono, c) for mono, c in p if bracket not in dict(mono))
-    if not factor or not _vanishes(factor, q, context):
+    never_zero = any(is_stated("nonzero", each, context) for each in (q, negate(q)))
+    if not factor or not (never_zero or _vanishes(factor, q, context)):
         return None
     return add(rest, times(factor, subtract(ONE, single(("step", q))), context))
 

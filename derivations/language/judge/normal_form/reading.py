@@ -22,6 +22,7 @@ from derivations.language.arrays.deferred import Deferred
 from derivations.language.arrays.expression import Array, OnlyEntry
 from derivations.language.arrays.internal import MARK, Internal, Unwritten
 from derivations.language.arrays.scalars import Admitted, Expectation, Iverson, Variance, Within, declared_real
+from derivations.language.arrays.selection import BucketNumber
 from derivations.language.arrays.shapes import on_axis, shape_text
 from derivations.language.counting.costs import Count
 from derivations.language.judge.normal_form.algebra import (
@@ -381,6 +382,13 @@ def _iverson(expression: Iverson, context: Context) -> Poly:
     return unit_step(above, context) if kind == ">" else subtract(ONE, unit_step(negate(above), context))
 
 
+def _bucket(expression: BucketNumber, context: Context) -> Poly:
+    steps = expression.steps()
+    if steps is None:
+        raise Undecided(f"a bucket number with symbolic sizes: {expression}")
+    return read(steps, context)
+
+
 def _within(expression: Within, context: Context) -> Poly:
     value, place, size = expression.args
     keep_in_range(limit(place, context), read(size, context), context)
@@ -567,6 +575,7 @@ _RULES: dict[Any, Callable[[Any, Context], Poly]] = {
     Product: _product,
     KroneckerDelta: _delta,
     Iverson: _iverson,
+    BucketNumber: _bucket,
     Admitted: _admitted,
     Within: _within,
     Derivative: _derivative,

@@ -71,7 +71,7 @@ from derivations.language.judge.normal_form.terms import (
 
 __all__ = ["expectation_of", "open_sum", "product_over", "settle", "substitute", "times", "transform"]
 
-_WRITTEN_OUT = 16
+_WRITTEN_OUT = 32
 _PLAIN = ("sym", "prime", "pi", "I", "t", "b")  # hold no indicator inside
 Visit = Callable[[Atom], Poly | None]
 
