@@ -152,6 +152,17 @@ DECODERS: dict[str, tuple[str, Decoder, Names]] = {
         ),
         LLAMA,
     ),
+    "dots1": (  # rednote-hilab (2025), dots.llm1
+        "Dots1",
+        Decoder(
+            groups=32,
+            query_key_norm=True,
+            sparse=replace(GLM_EXPERTS, dense=("first_k_dense_replace", 0), normalised=("norm_topk_prob", False)),
+            only={"sliding_window": (None,), "topk_method": ("noaux_tc",), "scoring_func": ("noaux_tc", "sigmoid")},
+            without_effect=("max_window_layers", "layer_types"),  # which layers have a window, and there is none
+        ),
+        GLM_NAMES,
+    ),
     "ernie4_5": (  # Baidu (2025), ERNIE 4.5
         "Ernie4_5",
         ERNIE,

@@ -32,6 +32,7 @@ ERNIE: Changes = {"moe_k": 2, "moe_num_experts": 5, "moe_intermediate_size": 7}
 MANY: Changes = {**EXPERTS, "n_routed_experts": 5, "moe_intermediate_size": 7}
 GROWING: Changes = {"rope_type": "default", "rope_theta": 100.0, "llama_4_scaling_beta": 0.3}
 GROWING |= {"original_max_position_embeddings": 2}  # that queries grow by in a short text
+UNBOUNDED: Changes = {"n_shared_experts": 1, "sliding_window": None}
 SCALES: Changes = {
     "embedding_multiplier": 3.0,
     "logits_scaling": 1.7,
@@ -47,6 +48,10 @@ DECODERS: dict[str, tuple[Changes, ...]] = {
     "Cohere": (QUOTIENT, QUOTIENT | {"attention_bias": True, "logit_scale": 0.3}),
     "Cohere2": (QUOTIENT | {"sliding_window": 2}, QUOTIENT | OF_BOTH_KINDS),
     "Cwm": ({"sliding_window": 3}, {"mlp_bias": True} | OF_BOTH_KINDS),
+    "Dots1": (
+        MANY | UNBOUNDED,
+        MANY | UNBOUNDED | {"n_shared_experts": 2, "first_k_dense_replace": 1, "norm_topk_prob": True},
+    ),
     "Ernie4_5": ({}, {"use_bias": True, "tie_word_embeddings": False}),
     "Ernie4_5_Moe": (ERNIE, ERNIE | {"moe_layer_start_index": 0, "moe_num_shared_experts": 0, "head_dim": 6}),
     "Exaone4": ({"sliding_window": 2}, OF_BOTH_KINDS, FULL),
