@@ -467,6 +467,8 @@ _RULES: dict[Any, Callable[..., Any]] = {
     sympy.log: _of(_log),
     sympy.sin: _of(lambda value: intervals.sin(_moderate(value))),
     sympy.cos: _of(lambda value: intervals.cos(_moderate(value))),
+    sympy.cosh: _of(lambda value: (intervals.exp(_moderate(value)) + intervals.exp(_moderate(-value))) / 2),
+    sympy.sinh: _of(lambda value: (intervals.exp(_moderate(value)) - intervals.exp(_moderate(-value))) / 2),
     sympy.tanh: _of(intervals.tanh),
     sympy.erf: _of(intervals.erf),
     # max and min increase in both arguments, so the ends of the intervals give the ends of the result

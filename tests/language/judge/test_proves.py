@@ -13,6 +13,7 @@ from sympy import (
     Function,
     Ge,
     Gt,
+    I,
     Integer,
     KroneckerDelta,
     Lambda,
@@ -28,6 +29,7 @@ from sympy import (
     atan,
     atan2,
     cos,
+    cosh,
     erf,
     exp,
     floor,
@@ -35,6 +37,7 @@ from sympy import (
     oo,
     pi,
     sin,
+    sinh,
     sqrt,
     tanh,
 )
@@ -598,6 +601,12 @@ true("brackets of both signs", lambda: (a * b * Iverson(Ge(a, 0)), b * Max(0, a)
 true("a learned slope", lambda: (b * a * (1 - Iverson(Ge(a, 0))) + a * Iverson(Ge(a, 0)), b * Min(0, a) + Max(0, a)))
 true("brackets of both signs of a difference", lambda: (b * (a - 1) * Iverson(Ge(a, 1)), b * Max(0, a - 1)))
 true("relu by a bracket", lambda: (Max(0, a - b), (a - b) * Iverson(Gt(a, b))))
+true("cosh^2 - sinh^2 is 1", lambda: (cosh(a) ** 2 - sinh(a) ** 2, 1), "exponent")
+true("sinh of a sum", lambda: (sinh(a + b), sinh(a) * cosh(b) + cosh(a) * sinh(b)), "exponent")
+true("tanh is sinh/cosh", lambda: (tanh(a) * cosh(a), sinh(a)), "exponent")
+true("cosh' is sinh", lambda: (D(cosh(2 * a), a), 2 * sinh(2 * a)), "chain rule")
+true("cosh of i t is cos", lambda: (cosh(a * I), cos(a)), "angle addition")
+true("cosh is at least 1", lambda: (cosh(a), 1), "bound", ">=", certificate=lambda: (2 * sinh(a / 2) ** 2,))
 true("sigmoid and tanh", lambda: (2 / (1 + exp(-2 * a)) - 1, tanh(a)))
 true(
     "the sum of sigmoids and its mirror image", lambda: (total(1 / (1 + exp(-x[j]))) - n / 2, total(tanh(x[j] / 2)) / 2)

@@ -39,6 +39,7 @@ from sympy import (
     atan,
     atan2,
     cos,
+    cosh,
     erf,
     exp,
     floor,
@@ -46,6 +47,7 @@ from sympy import (
     oo,
     pi,
     sin,
+    sinh,
     sqrt,
     tanh,
 )
@@ -281,6 +283,10 @@ false("sin^2 - cos^2", lambda: (sin(a) ** 2 - cos(a) ** 2, 1))
 false("sin(pi/4)^2 is 1/2", lambda: (sin(pi / 4) ** 2, Rational(1, 4)))
 false("tanh is odd", lambda: (tanh(-a), tanh(a)))
 false("tanh(a) = 2 s(2a) - 1, not s(2a)", lambda: ((exp(a) - exp(-a)) / (exp(a) + exp(-a)), 1 / (1 + exp(-2 * a))))
+false("cosh^2 + sinh^2 is cosh(2 a)", lambda: (cosh(a) ** 2 + sinh(a) ** 2, 1), "exponent")
+false("sinh is odd", lambda: (sinh(-a), sinh(a)))
+false("cosh' has no sign", lambda: (D(cosh(a), a), -sinh(a)), "derivative")
+false("sinh is not below cosh by 1", lambda: (cosh(a) - sinh(a), 1))
 false("erf is odd", lambda: (erf(-a) + erf(a), 2 * erf(a)))
 false("exponents add", lambda: (g**a * g**b, g ** (a * b)))
 

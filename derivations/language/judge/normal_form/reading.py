@@ -74,6 +74,7 @@ from derivations.language.judge.normal_form.terms import (
     constant,
     contains,
     negate,
+    scale,
     single,
     subtract,
 )
@@ -564,6 +565,11 @@ def _argument(build: Callable[[Poly, Context], Poly]) -> Callable[[Any, Context]
     return lambda expression, context: settle(build(read(expression.args[0], context), context), context)
 
 
+def _half_of_exponentials(join: Callable[[Poly, Poly], Poly], p: Poly, context: Context) -> Poly:
+    """Return cosh(p) = (exp(p) + exp(-p)) / 2, or sinh(p), where the two are subtracted."""
+    return scale(join(exponential(p, context), exponential(negate(p), context)), Fraction(1, 2))
+
+
 _RULES: dict[Any, Callable[[Any, Context], Poly]] = {
     Symbol: _symbol,
     sympy.Rational: _rational,
@@ -586,6 +592,8 @@ _RULES: dict[Any, Callable[[Any, Context], Poly]] = {
     sympy.log: _argument(logarithm),
     sympy.sin: _argument(sine),
     sympy.cos: _argument(cosine),
+    sympy.cosh: _argument(lambda p, context: _half_of_exponentials(add, p, context)),
+    sympy.sinh: _argument(lambda p, context: _half_of_exponentials(subtract, p, context)),
     sympy.erf: _argument(lambda p, context: odd_function("erf", p)),
     sympy.tanh: _argument(lambda p, context: odd_function("tanh", p)),
     sympy.Max: _maximum,
