@@ -35,7 +35,6 @@ from derivations.language.arrays.functions import (
     Lookup,
     MaskConjunction,
     RowLogSumExp,
-    RowMean,
     RowSoftmax,
     RowSum,
 )
@@ -111,11 +110,11 @@ class _Forward:
         if {name, layer.name} & self.recomputed:
             self.save(*(held for held in given.values() if held.kind != "boolean"))
             return self.result(layer.outputs[0], *given.values())
-        means = [e.value for e in layer.equations if isinstance(e.value, RowMean)]
-        if means and layer.outputs[0].shape == layer.inputs[0].shape and not layer.parts:
+        sums = [e.value for e in layer.equations if isinstance(e.value, RowSum)]
+        if sums and layer.outputs[0].shape == layer.inputs[0].shape and not layer.parts:
             self.save(*(given[v.name] for v in layer.inputs))
-            for mean in means:
-                self.save(self.made(mean.shape, "statistic", varies=True, has_slope=False))
+            for each in sums:
+                self.save(self.made(each.shape, "statistic", varies=True, has_slope=False))
             return self.result(layer.outputs[0], *given.values())
         outside, known = self.known, dict(given)
         for p in layer.parameters:
