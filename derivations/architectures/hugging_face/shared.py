@@ -9,6 +9,7 @@ from typing import Literal
 from sympy import Expr, Max, Rational, tanh
 
 from derivations.activations.gelu import gelu_tanh
+from derivations.activations.mish import mish
 from derivations.activations.sigmoid import sigmoid, silu, swish
 from derivations.architectures.checkpoints.family import Family as Names
 from derivations.architectures.description import (
@@ -80,6 +81,7 @@ ACTIVATIONS: Mapping[str, Named] = {
     "relu2": named("squared_relu", Max(0, t) ** 2, t),
     "silu": silu,
     "swish": silu,
+    "mish": mish,
     "sigmoid": sigmoid,
     "tanh": tanh_activation,
 }

@@ -154,6 +154,7 @@ _OURS = Notation(
         "gelu_sigmoid": r"\mathrm{GELU}_{\sigma}",
         "sigmoid": r"\sigma",
         "silu": r"\mathrm{SiLU}",
+        "mish": r"\mathrm{Mish}",
         "softplus": r"\mathrm{softplus}",
         "standardise": "",  # printed as its formula
         "square": "",

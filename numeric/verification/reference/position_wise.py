@@ -32,6 +32,7 @@ __all__ = [
     "linear",
     "low_rank_adaptation",
     "rms_norm",
+    "scale_norm",
 ]
 
 
@@ -171,6 +172,25 @@ def rms_norm(X: Array, gamma: Array, eps: float = 1e-5) -> Matrix:
     X, gamma, [eps] = read("rms_norm", X=(X, "n d"), gamma=(gamma, "d"), eps=([eps], "1"))
     d = len(gamma)
     return [[gamma[j] * x[j] / mp.sqrt(sum(x[k] ** 2 for k in range(d)) / d + eps) for j in range(d)] for x in X]
+
+
+@loops_of("scale_norm")
+@at_fifty_digits
+def scale_norm(X: Array, g: float, eps: float = 1e-5) -> Matrix:
+    """Return every row divided by its length, or by eps where it is shorter, then multiplied by g.
+
+    Definition   y_j = g x_j / max(sqrt(sum_k x_k^2), eps)
+    Shapes       X (n, d), g () -> (n, d)
+    Assumes      eps > 0
+    Source       Nguyen & Salazar (2019), section 2.2
+    Raises       ValueError where shapes disagree, or a number is not finite
+    """
+    X, [g], [eps] = read("scale_norm", X=(X, "n d"), g=([g], "1"), eps=([eps], "1"))
+    d = len(X[0])
+    lengths = [mp.sqrt(sum(x[k] ** 2 for k in range(d))) for x in X]
+    return [
+        [g * x[j] / (length if length > eps else eps) for j in range(d)] for x, length in zip(X, lengths, strict=True)
+    ]
 
 
 @loops_of("gated_feed_forward", "gated_feed_forward_with_biases")
