@@ -94,9 +94,11 @@ def add(one: Operand, other: Operand) -> Tensor:
         one, other = other, one
     if not isinstance(other, Tensor):
         value = as_number(other)
-        one = real(one)
         if value == 0:
-            return again(one)
+            return again(real(one))
+        if value.is_integer and (counted := _of_positions(lambda a: a + value, one)) is not None:
+            return counted
+        one = real(one)
         return tensor(Plus(one.node, table(value, one.axes)), one.alive, axes=one.axes)
     if one.kind == other.kind == "boolean":
         return logical_or(one, other)  # the sum of truth values is one
@@ -104,7 +106,7 @@ def add(one: Operand, other: Operand) -> Tensor:
         visible = _shown_by(added, 1)
         if visible is not None:
             return hidden(scores, visible)
-    counted = _of_positions(one, other, lambda a, b: a + b)
+    counted = _of_positions(lambda a, b: a + b, one, other)
     if counted is not None:
         return counted
     alive = alive_together(one, other)
@@ -113,11 +115,11 @@ def add(one: Operand, other: Operand) -> Tensor:
     return tensor(Plus(*(full(node, shape) for node in nodes)), alive, axes=shape)
 
 
-def _of_positions(one: Tensor, other: Tensor, combine: Callable[[Expr, Expr], Expr]) -> Tensor | None:
-    """Return sums and differences of numbers of positions as a formula of the place, in which masks are seen."""
-    if one.alive is not None or other.alive is not None or "boolean" in (one.kind, other.kind):
+def _of_positions(combine: Callable[..., Expr], *arrays: Tensor) -> Tensor | None:
+    """Return sums and multiples of numbers of positions as a formula of the place, in which masks are seen."""
+    if any(each.alive is not None or each.kind == "boolean" for each in arrays):
         return None
-    shape, nodes = together(one, other)
+    shape, nodes = together(*arrays)
     tables = [integer_table(node) for node in nodes]
     if any(each is None for each in tables) or any(isinstance(along, Factors) for along in shape):
         return None
@@ -142,6 +144,8 @@ def _shown_by(added: Tensor, sign: int) -> Tensor | None:
 def negate(one: Operand) -> Tensor:
     """Return the negative."""
     finite("the negative", one)
+    if (counted := _of_positions(lambda a: -a, one)) is not None:
+        return counted
     return tensor(Scaled(Integer(-1), real(one).node), axes=one.axes)
 
 
@@ -157,7 +161,7 @@ def subtract(one: Operand, other: Operand) -> Tensor:
     visible = _shown_by(other, -1)
     if visible is not None:
         return hidden(one, visible)
-    counted = _of_positions(one, other, lambda a, b: a - b)
+    counted = _of_positions(lambda a, b: a - b, one, other)
     if counted is not None:
         return counted
     one, other = real(one), real(other)

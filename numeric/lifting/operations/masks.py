@@ -76,9 +76,9 @@ def alive_together(one: Tensor, other: Tensor) -> Array | None:
 
 def compare(one: Operand, other: Operand, relation: Any) -> Tensor:
     """Return the mask of the entries for which a relation (such as `sympy.Gt`) holds."""
-    if isinstance(one, Tensor) and isinstance(other, float) and isinf(other) and one.alive is None:
-        holds = bool(relation(Integer(0), oo if other > 0 else -oo))  # every entry is a real number
-        return constant(Integer(int(holds)), one.axes, "boolean")
+    if isinstance(one, Tensor) and isinstance(other, float) and isinf(other):
+        bound = oo if other > 0 else -oo
+        return _of_mask(is_finite(one), [bool(relation(entry, bound)) for entry in (-oo, Integer(0))])
     finite("a comparison", one, other)
     if isinstance(one, Tensor) and "boolean" in (one.kind, one.node.kind) and not isinstance(other, Tensor):
         return _of_mask(one, [bool(relation(Integer(truth), as_number(other))) for truth in (0, 1)])

@@ -19,7 +19,8 @@ def with_fewer_inputs(
     """Return a layer whose mask is causal, or whose inputs are one array, for functions that have fewer arguments."""
     masks = [v for v in layer.inputs if v.kind == "boolean"]
     reals = [v for v in layer.inputs if v.kind == "real"]
-    if (own_mask and not masks) or (single and len(reals) < 2):
+    several_with_rows = len(reals) > 1 and all(v.shape for v in reals)
+    if (own_mask and not masks) or (single and not several_with_rows):
         return None, lambda _: (), ()
     readings: list[str] = []
     if own_mask:

@@ -147,6 +147,9 @@ GROUP = "bound indices"
 T = table(total(W[i, j] * W[j, k]), i, k, size=(n, n))  # W W, its sum over an index called j
 in_row_i = {"ranges": {i: n}}
 in_square = {"ranges": {i: n, j: n}}
+false("equal numbers have no larger one", lambda: (Iverson(Gt(a, b)) + Iverson(Gt(b, a)), 1))
+false("a differs from c, not from b", lambda: (Iverson(Gt(a, b)) + Iverson(Gt(b, a)), 1), assuming=[Ne(a, c)])
+false("the slope of min, not max", lambda: (D(Max(a, b), a), Iverson(Lt(a, b))), "derivative", assuming=[Ne(a, b)])
 false("[[i <= j] > -1] is 1", lambda: (Iverson(Gt(Iverson(Le(i, j)), -1)), Iverson(Le(i, j))), ranges={i: n, j: n})
 false("[[i <= j] > 1] is 0", lambda: (Iverson(Gt(Iverson(Le(i, j)), 1)), Iverson(Le(i, j))), ranges={i: n, j: n})
 false(

@@ -96,7 +96,7 @@ def test_a_dimension_that_is_code_is_refused():
         lift_onnx(model)
 
 
-@pytest.mark.parametrize("name", ["encoder_layer", "rms_norm", "feed_forward"])
+@pytest.mark.parametrize("name", ["encoder_layer", "rms_norm", "scale_norm", "feed_forward"])
 def test_every_equation_of_a_few_layers_is_proved(name):
     verdicts = equation_proofs(model_of(name), layer(name), sizes_of(layer(name)))
     assert {each.level for each in verdicts.values()} == {"proved"}

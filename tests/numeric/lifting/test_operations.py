@@ -359,3 +359,13 @@ def _written(x):
 def test_what_whole_numbers_do_otherwise_is_refused(function, reason):
     with pytest.raises(NotFollowed, match=reason):
         lift(function, x=(n,))
+
+
+@pytest.mark.parametrize("bound", [-np.inf, np.inf])
+def test_hidden_entries_are_told_by_comparing_with_infinity(bound):
+    def function(x, M, operator):
+        return np.where(operator(np.where(M, x, -np.inf), bound), 2 * x, 1)
+
+    for operator in (np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal):
+        mask = Variable("M", (n, d), "boolean")
+        follows(lambda x, M, operator=operator: function(x, M, operator), x=(n, d), M=mask)
