@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-__all__ = ["CONVENTIONS", "FUNCTIONS", "LETTERS", "meaning"]
+__all__ = ["CONVENTIONS", "FUNCTIONS", "LETTERS", "SIZES", "meaning"]
 
 CONVENTIONS = (  # with formulas between dollar signs, as in titles
     "Rows of a matrix are written small, so that $q_i$ is row $i$ of $Q$, and $W_i^Q$ is the projection of head $i$.",
@@ -65,6 +65,39 @@ LETTERS: Mapping[str, tuple[tuple[str, str], ...]] = {  # layer, or nothing: (ou
     ),
     "encoder_layer": (("A", "attention sub-layer"), ("F", "feed-forward sub-layer"), ("Z", "output")),
 }
+SIZES: Mapping[str, str] = {  # of some layers only; a letter that means other things elsewhere is not listed
+    "d": "width of a row",
+    "d_in": "width of an input",
+    "d_out": "width of an output",
+    "experts": "experts",
+    "chosen": "experts that a position uses",
+    "d_expert": "hidden width of an expert",
+    "d_shared": "hidden width of the experts that every position uses",
+    "d_r": "columns of a key that are rotated",
+    "r_Q": "width of the latent vector of queries",
+    "r_KV": "width of the latent vector of keys and values",
+    "g_D": "heads of keys of a delta rule",
+    "r_D": "heads of values for a head of keys, of a delta rule",
+    "k_D": "width of a key of a delta rule",
+    "v_D": "width of a value of a delta rule",
+    "g_S": "groups of heads of a state space",
+    "r_S": "heads in a group of a state space",
+    "d_S": "width of a head of a state space",
+    "d_state": "numbers in the state of a channel",
+    "d_inner": "channels with a state",
+    "r_Delta": "rank of the time steps",
+    "h_L": "blocks of the gates of a linear recurrence",
+    "d_L": "width of a block of gates of a linear recurrence",
+    "buckets": "buckets of distances",
+    "positions": "rows of a table of positions",
+    "segments": "kinds of segments",
+    "channels": "colours of a picture",
+    "pixels": "numbers in a patch",
+    "frames": "frames of a sound",
+    "mel": "frequency bands of a sound",
+    "N_encoder": "layers of the encoder",
+    "N_decoder": "layers of the decoder",
+}
 FUNCTIONS = (
     "softmax",
     "relu",
@@ -82,4 +115,4 @@ FUNCTIONS = (
 
 def meaning(name: str, scope: str = "") -> str:
     """Return what a letter stands for, everywhere or in one layer, or an empty text for one that is not listed."""
-    return dict(LETTERS.get(scope, ())).get(name) or dict(LETTERS[""]).get(name, "")
+    return dict(LETTERS.get(scope, ())).get(name) or dict(LETTERS[""]).get(name) or SIZES.get(name, "")

@@ -14,6 +14,7 @@ from functools import partial
 from itertools import groupby
 from types import MappingProxyType
 
+from derivations.language.printing.alphabet import meaning
 from derivations.language.printing.breaking.displays import display
 from derivations.language.printing.fragments import definitions, listed
 from derivations.language.printing.latex import LatexPrinter
@@ -196,13 +197,18 @@ def _index(letters: Mapping[str, Sequence[str]], using: str | Notation, lang: st
     """Return the index: each letter with the results and layers in which it stands, the first few of them."""
     printer = LatexPrinter(using)
     places: dict[str, list[str]] = {}
+    meant: dict[str, dict[str, None]] = {}
     for name, own in letters.items():
         for letter in own:
             # under the printed letter: two of our names that print alike are one entry for the reader
-            places.setdefault(_letter(letter, printer), []).append(_label(name))
+            printed = _letter(letter, printer)
+            places.setdefault(printed, []).append(_label(name))
+            meant.setdefault(printed, {})[meaning(letter) * (lang == "en")] = None  # its words have no messages
     heading = word("Index of letters", lang)
     lines = [f"\n\\section*{{{heading}}}", rf"\addcontentsline{{toc}}{{section}}{{{heading}}}"]
-    lines += [_indexed(letter, places[letter], lang) for letter in sorted(places, key=_alphabetical)]
+    for letter in sorted(places, key=_alphabetical):
+        what = "".join(meant[letter]) if len(meant[letter]) == 1 else ""  # not of a letter that stands for two names
+        lines.append(_indexed(letter, what, places[letter], lang))
     return "\n".join(lines)
 
 
@@ -216,9 +222,11 @@ def _alphabetical(letter: str) -> tuple[str, object]:
     return bare[:1].lower(), natural(bare)
 
 
-def _indexed(letter: str, labels: Iterable[str], lang: str) -> str:
+def _indexed(letter: str, what: str, labels: Iterable[str], lang: str) -> str:
+    """Return an entry of the index: a letter, what it stands for, and where it stands."""
     found = list(labels)
     shown = ", ".join(rf"\ref{{{label}}}" for label in found[:_SHOWN])
     if len(found) > _SHOWN:
         shown = word("{} and {} more", lang).format(shown, len(found) - _SHOWN)
-    return rf"\noindent\makebox[6em][l]{{${letter}$}}{shown}\par"
+    said = f"{escaped_latex(what)}: " * bool(what)
+    return rf"{{\raggedright\hangindent=6em \makebox[6em][l]{{${letter}$}}{said}{shown}\par}}"

@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from derivations.language.layers.spelling import in_words
-from derivations.language.printing.alphabet import LETTERS
+from derivations.language.printing.alphabet import LETTERS, SIZES
 from derivations.language.printing.notation import Notation, macro_of, notation
 
 __all__ = ["definitions", "package", "with_macros"]
@@ -44,6 +44,8 @@ def _meanings(places: Mapping[str, Sequence[str]]) -> dict[str, str]:
             stated = f"{what}, of {in_words(scope)}" if scope else what
             before = found.get(macro_of(name))
             found[macro_of(name)] = f"{before}; {stated}" if before else f"{name}: {stated}"
+    for name, what in SIZES.items():
+        found.setdefault(macro_of(name), f"{name}: {what}")
     for page, names in places.items():
         topic = page.removeprefix("layer-").partition(".")[0]
         for name in names:

@@ -153,4 +153,5 @@ def _letters(expressions: Iterable[Basic], printer: LatexPrinter) -> tuple[str, 
         found |= dict.fromkeys(s.name for s in symbols_in(expression) if not is_index(s))
         found |= dict.fromkeys(str(entry.base.label) for entry in expression.atoms(Indexed))
         found |= dict.fromkeys(variable.name for variable in expression.atoms(Variable))
-    return tuple(name for name in sorted(found) if "." not in name)
+    # the weight of a part has a dot in its name, and the side of a limit is a sign
+    return tuple(name for name in sorted(found) if name.isidentifier())
