@@ -90,6 +90,12 @@ class Summary:
         levels = Counter(proof.level for proof in self.proofs)
         return f"Results: {len(self.proofs)} ({', '.join(f'{level} {n}' for level, n in levels.most_common())})"
 
+    def _results(self) -> str:
+        """Return how many results are proved, and how many are definitions, of which there is nothing to prove."""
+        definitions = sum(proof.level == "definition" for proof in self.proofs)
+        also = f" and {definitions} definition{'s' * (definitions > 1)}" if definitions else ""
+        return f"{len(self.proofs) - definitions} results proved{also}"
+
     def _topics(self) -> str:
         """Return how many results of each topic passed; of a topic in which some failed, out of how many."""
         topics: dict[str, list[bool]] = {}
@@ -127,7 +133,7 @@ class Summary:
             return f"FAILED: {len(self.failures)} of the above, in {seconds:.1f} s"
         layers = len({each.layer for each in self.agreements})
         return (
-            f"All well: {len(self.proofs)} results proved, {layers} layers agree in {len(self.agreements)} "
+            f"All well: {self._results()}, {layers} layers agree in {len(self.agreements)} "
             f"comparisons, {len(self.checks)} properties hold, in {seconds:.1f} s"
         )
 

@@ -98,7 +98,7 @@ def test_the_job_proves_writes_runs_and_compares(quick, book, tmp_path):
         "rows of softmax sum to 1",
         "dot_product.variance",
         "FLOPs of products",
-        "All well: 3 results proved, 7 layers agree",
+        "All well: 2 results proved and 1 definition, 7 layers agree",
     ):
         assert expected in printed
     model = job.Transformer(**SMALL)
@@ -204,6 +204,18 @@ def test_the_worst_comparison_is_the_one_shown():
 def test_a_topic_with_a_failure_says_out_of_how_many():
     proofs = [Proof("softmax.a", "proved", (), 0.1), Proof("softmax.b", "unknown", ("",), 0.1)]
     assert "softmax 1 of 2" in Summary("", proofs).report(80)
+
+
+def test_the_verdict_counts_definitions_apart():
+    summary = compared_at(1.0)
+    levels = {"a": "proved", "b": "proved", "c": "definition"}
+    summary.proofs = [Proof(f"softmax.{name}", level, (), 0.1) for name, level in levels.items()]
+    summary.compared["properties"] = [Check("x", 0.0, 1.0)]
+    summary.counts = [("parameters", "1", "")]
+    assert summary.verdict(1.0).startswith("All well: 2 results proved and 1 definition, 1 layers agree")
+    assert "Results: 3 (proved 2, definition 1)" in summary.report(80)
+    summary.proofs.pop()
+    assert summary.verdict(1.0).startswith("All well: 2 results proved, ")
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
