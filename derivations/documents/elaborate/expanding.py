@@ -61,9 +61,10 @@ def expanded_to(side: Node, known: frozenset[str], scope: Scope) -> Node | None:
 def differentiable(sides: Sequence[Node], scope: Scope) -> tuple[Node, ...] | None:
     """Return sides in which everything that is differentiated is written in what it is differentiated by.
 
-    None where a letter may depend on what it is differentiated by, and it is not said how, or in several ways.
+    None where a letter may depend on what it is differentiated by, and it is not said how, or in several ways. Beside
+    `L(x) = ...` the derivative of L is that of L(x).
     """
-    sides = tuple(with_functions(each, scope) for each in sides)
+    sides = tuple(with_functions(_applied(each, scope), scope) for each in sides)
     for _ in range(ROUNDS + 1):
         letters = letters_of(sides)
         families: set[str] = set()
@@ -84,11 +85,34 @@ def differentiable(sides: Sequence[Node], scope: Scope) -> tuple[Node, ...] | No
             if isinstance(part, Name) and letters.split(part)[0].name.key in families
         )
         if not names:
-            return sides
+            return _in_letters_of_first(sides, scope)
         sides = tuple(with_functions(_expanded(each, names, letters, scope, ()), scope) for each in sides)
         if sum(1 for each in sides for _ in each.walk()) > 2 * MOST_NODES:
             return None
     return None
+
+
+def _in_letters_of_first(sides: Sequence[Node], scope: Scope) -> tuple[Node, ...]:
+    """Return sides of which the others have the letters of the first one, as far as the document defines theirs."""
+    first, *others = sides
+    known = letters_in(first)
+    return (first, *(expanded_to(each, known, scope) or each for each in others))
+
+
+def _applied(side: Node, scope: Scope) -> Node:
+    """Return a side in which a function that is differentiated without its arguments has those of its definition."""
+
+    def of(node: Any) -> Any:
+        match node:
+            case Derivative(of=Name() as function, by=by) if (said := function_of(function, scope)) is not None:
+                letters = letters_of((side, *said[0]))
+                own = {letters.split(each)[0].name.key for each in said[0]}
+                if {letters.split(each)[0].name.key for each in by if isinstance(each, Name)} <= own:
+                    return Derivative(Call(function, said[0]), by)
+        return rebuilt(node, of)
+
+    found: Node = of(side)
+    return found
 
 
 def _leads_to(name: Name, by: frozenset[str], letters: Letters, scope: Scope, most: int) -> bool | None:

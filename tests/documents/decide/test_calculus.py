@@ -37,6 +37,7 @@ def test_the_derivative_is_proved_and_another_formula_is_wrong(left, right, mist
 
 
 SOFTMAX = r"$$s_i = \frac{e^{z_i}}{\sum_j e^{z_j}}$$" + "\n\n"
+LOG_SUM = r"$$L(x) = \log \sum_j e^{x_j}$$" + "\n\n" + r"$$s_i = \frac{e^{x_i}}{\sum_j e^{x_j}}$$" + "\n\n"
 SQUARE = "$$L = (y - t)^2$$\n\n$$y = w x$$\n\n"
 
 
@@ -48,6 +49,9 @@ SQUARE = "$$L = (y - t)^2$$\n\n$$y = w x$$\n\n"
         (SQUARE, r"\frac{\partial L}{\partial y} = 2 (y - t)", r"\frac{\partial L}{\partial y} = 2 (y + t)"),
         (SQUARE, r"\frac{\partial L}{\partial w} = 2 (y - t) x", r"\frac{\partial L}{\partial w} = 2 (y - t) w"),
         ("Let $f(x) = x^2 + 1$.\n\n", "f'(x) = 2 x", "f'(x) = 3 x"),
+        (LOG_SUM, r"\frac{\partial L}{\partial x_i} = s_i", r"\frac{\partial L}{\partial x_i} = -s_i"),
+        ("Let $f(x, y) = x^2 y$.\n\n", r"\frac{\partial f}{\partial x} = 2 x y",
+         r"\frac{\partial f}{\partial x} = 2 y"),
         ("The sigmoid.\n\n", r"\sigma'(x) = \sigma(x) (1 - \sigma(x))", r"\sigma'(x) = \sigma(x) (1 + \sigma(x))"),
     ],
 )  # fmt: skip
