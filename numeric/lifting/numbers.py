@@ -78,6 +78,16 @@ def _known(value: float) -> tuple[Expr, str] | None:
     return None
 
 
+_LARGEST_DENOMINATOR = 1000  # of quotients that are recognised
+
+
+def _quotient(value: float) -> Rational | None:
+    """Return the quotient of small whole numbers whose double is the given one, where a short decimal is not."""
+    near = Fraction(value).limit_denominator(_LARGEST_DENOMINATOR)
+    is_short = float(f"{value:.{_DIGITS}g}") == value
+    return Rational(near.numerator, near.denominator) if float(near) == value and not is_short else None
+
+
 _ROUNDED = 1e-6  # relative; a constant that was typed with six digits
 
 
@@ -97,6 +107,16 @@ def _narrow(value: float) -> str | None:
     short = f"{value:.{_DIGITS}g}"
     same = single == value and struct.pack("f", float(short)) == struct.pack("f", value)
     return short if same and float(short) != value else None
+
+
+_ROUNDING = 2 * math.ulp(1.0)  # of a sum of numbers up to 1
+
+
+def _sum_of_short(value: float) -> str | None:
+    """Return the short decimal that was meant where Python computed one from others, as 1 - 0.9 for 0.1."""
+    short = f"{value:.{_DIGITS}g}"
+    gap = abs(float(short) - value)
+    return short if 0 < gap <= min(_ROUNDING, 1e-9 * abs(value)) else None
 
 
 @cache
@@ -133,6 +153,14 @@ def number(value: Any) -> Expr:
     if narrow is not None:
         current().read(f"{value!r} as {narrow}, whose float32 it is")
         return Rational(narrow)
+    quotient = _quotient(value)
+    if quotient is not None:
+        current().read(f"{value!r} as {quotient}")
+        return quotient
+    short = _sum_of_short(value)
+    if short is not None:
+        current().read(f"{value!r} as {short}")
+        return Rational(short)
     close = _close(value)
     if close is not None:
         closed, written = close

@@ -55,8 +55,8 @@ def _astype(self: Tensor, dtype: Any, *more: Any, **options: Any) -> Tensor:
     if kind == "f":
         current().rounded |= np.dtype(dtype).itemsize < 8
         return op.real(self) if self.kind == "boolean" else again(self).view_of(self)
-    if kind == "b" and self.kind == "boolean":
-        return self
+    if kind == "b":
+        return op.truth(self)
     if np.dtype(dtype) == np.int64 and self.kind == "boolean":  # what narrower integers overflow at is not followed
         ones = op.real(self)
         return tensor(ones.node, ones.alive, "integer", ones.axes)

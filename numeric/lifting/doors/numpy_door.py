@@ -53,6 +53,16 @@ def _average(a: Any, axis: Any, weights: Any, more: dict[str, Any]) -> Any:
     return op.mean(a, axes_of(axis))
 
 
+def _windows(x: Tensor, widths: Any, axis: Any, more: Any) -> Tensor:
+    if more.get("subok") or more.get("writeable"):
+        raise refuse("windows that may be written into")
+    widths = [widths] if isinstance(widths, int) else list(widths)
+    axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+    if len(widths) != len(axes) or not all(type(each) is int for each in widths):
+        raise refuse("windows whose widths are not numbers, one for each axis")
+    return places.windows(x, widths, axes)
+
+
 def _padded(a: Any, width: Any, mode: str, more: dict[str, Any]) -> Any:
     plain(more, "constant_values")
     widths = width if isinstance(width, tuple | list) else (width, width)
@@ -252,6 +262,9 @@ FUNCTIONS: Table = {
     np.linalg.inv: places.inverse,
     np.linalg.slogdet: places.log_determinant,
     np.linalg.solve: lambda a, b: places.solved(array_operand(a), array_operand(b)),
+    np.lib.stride_tricks.sliding_window_view: lambda x, window_shape, axis=None, **more: _windows(
+        x, window_shape, axis, more
+    ),
     np.convolve: lambda a, v, mode="full": places.with_kernel(a, array_operand(v), mode, True),
     np.correlate: lambda a, v, mode="valid": places.with_kernel(a, array_operand(v), mode, False),
     np.broadcast_arrays: lambda *arrays, subok=False: _same_shape(arrays),

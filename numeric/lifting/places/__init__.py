@@ -18,7 +18,7 @@ from numeric.lifting.places.products import product_along, running_products, wit
 from numeric.lifting.places.reshaping import reshape
 from numeric.lifting.places.slices import flipped, item, padded_by_own, rolled, set_along, written
 from numeric.lifting.places.spreading import convolved_transposed, enlarged, spread, windows_added
-from numeric.lifting.places.windows import convolved, pooled, pooled_to, window_entries
+from numeric.lifting.places.windows import convolved, pooled, pooled_to, window_entries, windows
 
 __all__ = [
     "LARGEST_TABLE",
@@ -57,6 +57,7 @@ __all__ = [
     "tiled",
     "triangle",
     "window_entries",
+    "windows",
     "windows_added",
     "with_kernel",
     "written",

@@ -31,13 +31,13 @@ from numeric.lifting.operations import (
     removed,
     summation,
 )
-from numeric.lifting.places.joining import concatenate, demand_entries, padded
+from numeric.lifting.places.joining import concatenate, demand_entries, padded, stack
 from numeric.lifting.places.reshaping import reshape
 from numeric.lifting.places.slices import item, padded_by_own
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor, tensor
 
-__all__ = ["convolved", "pooled", "pooled_to", "window_count", "window_entries"]
+__all__ = ["convolved", "pooled", "pooled_to", "window_count", "window_entries", "windows"]
 
 
 def window_count(size: Expr, kernel: Expr, stride: int, dilation: int) -> Expr:
@@ -156,6 +156,13 @@ def window_entries(
     ):
         parts = [part for each in parts for part in _along(each, axis, width, stride, dilation)]
     return parts
+
+
+def windows(array: Tensor, widths: Sequence[int], axes: Sequence[int]) -> Tensor:
+    """Return an array with an axis behind the others for each axis that is given: the places in a window along it."""
+    for width, axis in zip(widths, axes, strict=True):
+        array = stack(_along(array, axis_number(axis, array.ndim), width, 1, 1), -1)
+    return array
 
 
 def pooled_to(array: Tensor, sizes: Sequence[Any], of_largest: bool) -> Tensor:

@@ -369,3 +369,27 @@ def test_hidden_entries_are_told_by_comparing_with_infinity(bound):
     for operator in (np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal):
         mask = Variable("M", (n, d), "boolean")
         follows(lambda x, M, operator=operator: function(x, M, operator), x=(n, d), M=mask)
+
+
+def test_a_window_that_moves_along_axes():
+    view = np.lib.stride_tricks.sliding_window_view
+    follows(lambda x: view(x, 3).mean(-1), x=(n,))
+    follows(lambda x: view(x, 2, axis=1).max(axis=-1) + view(x, (2, 1), axis=(1, 0)).sum((2, 3)), x=(n, d))
+    verdict = prove_same(lambda x: view(x, 3).mean(-1), lambda x: np.convolve(x, np.ones(3) / 3, "valid"), x=(n,))
+    assert verdict.level == "proved" and "reading 0.3333333333333333 as 1/3" in verdict.qualified
+    assert prove_same(lambda x: view(x, 3)[:, 0], lambda x: view(x, 3)[:, 1], x=(n,)).level == "refuted"
+
+
+def test_a_mask_of_numbers_is_where_they_are_not_0():
+    follows(lambda x: np.where(np.triu(np.ones((x.shape[0], x.shape[0])), k=1).astype(bool), 0, x), x=(n, n))
+    follows(lambda x: x.astype(bool) * (x + 1), x=(n,))
+
+
+def test_decimals_that_python_computed_are_read_as_the_short_ones_that_were_meant():
+    def moving(x, y):
+        return 0.9 * x + (1 - 0.9) * y
+
+    verdict = prove_same(moving, lambda x, y: 0.9 * x + 0.1 * y, x=(n,), y=(n,))
+    assert verdict.level == "proved" and "reading 0.09999999999999998 as 0.1" in verdict.qualified
+    for other in (0.1000001, 0.10000000001):
+        assert prove_same(moving, lambda x, y, c=other: 0.9 * x + c * y, x=(n,), y=(n,)).level != "proved"
