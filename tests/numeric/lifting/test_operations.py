@@ -393,3 +393,17 @@ def test_decimals_that_python_computed_are_read_as_the_short_ones_that_were_mean
     assert verdict.level == "proved" and "reading 0.09999999999999998 as 0.1" in verdict.qualified
     for other in (0.1000001, 0.10000000001):
         assert prove_same(moving, lambda x, y, c=other: 0.9 * x + c * y, x=(n,), y=(n,)).level != "proved"
+
+
+def test_a_product_of_divisors_is_not_0_where_none_of_them_is():
+    def normed(a, b):
+        return (a / np.linalg.norm(a, axis=1, keepdims=True)) @ (b / np.linalg.norm(b, axis=1, keepdims=True)).T
+
+    def cosines(a, b):
+        return a @ b.T / np.outer(np.sqrt((a**2).sum(1)), np.sqrt((b**2).sum(1)))
+
+    verdict = prove_same(normed, cosines, a=(n, d), b=(m, d))
+    assert verdict.level == "proved" and len(verdict.conditions) == 2
+    # of these one has a value where the other has none
+    assert prove_same(lambda a, b: a * b / (a * b), lambda a, b: a / a, a=(n,), b=(n,)).level == "unknown"
+    assert prove_same(lambda a, b: a / a, lambda a, b: a * b / (a * b), a=(n,), b=(n,)).level == "unknown"
