@@ -116,6 +116,19 @@ def test_a_line_that_is_too_wide_is_found(tmp_path: Path, typeset: Typeset):
         assert len(faults(typeset(tmp_path / "wide.tex"))) == 1
 
 
+def test_the_macros_of_a_folder_are_loaded_without_a_warning(tmp_path: Path, typeset: Typeset):
+    """As docs/render.md says it; a letter that is defined before stays."""
+    layout = Layout("3.3in", macros=True)
+    write_pages(tmp_path / "column", pages_of({"attention.scores": results()["attention.scores"]}, {}, layout=layout))
+    own = r"\newcommand{\dvdk}{d_{\mathrm{key}}}\usepackage{column/derivations}"
+    text = PAPER.replace(r"\begin{document}", own + "\n" + r"\begin{document}")
+    document = tmp_path / "letters.tex"
+    document.write_text(text % ("10pt", "textwidth=3.3in", r"\input{column/latex/attention.scores}"), encoding="utf-8")
+    log = typeset(document)
+    assert "Warning" not in log
+    assert faults(log) == []
+
+
 def test_citations_and_references_are_found(tmp_path: Path, typeset: Typeset):
     """A book of two topics, with BibTeX: no citation and no reference is undefined, in pdflatex and in lualatex."""
     if shutil.which("bibtex") is None:

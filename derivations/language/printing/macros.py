@@ -56,5 +56,6 @@ def _meanings(places: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 def package(used: Mapping[str, str], places: Mapping[str, Sequence[str]] = MappingProxyType({})) -> str:
     """Return a LaTeX package with the definitions of macros, which documents load behind their own definitions."""
-    head = (r"\NeedsTeXFormat{LaTeX2e}", r"\ProvidesPackage{derivations}", r"\RequirePackage{amsmath,amssymb}")
+    # without \ProvidesPackage, which would warn where the folder is named as well: \usepackage{column/derivations}
+    head = (r"\NeedsTeXFormat{LaTeX2e}", r"\RequirePackage{amsmath,amssymb}")
     return "\n".join([*head, definitions(used, places)])

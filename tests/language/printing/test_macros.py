@@ -34,7 +34,7 @@ def test_a_macro_that_is_defined_already_is_left_alone():
     assert latex(layers()["linear"], using) == r"\dvY = \dvX \dvW + \dvb"
     assert definitions(used).startswith("\\providecommand{\\dvW}{W}\n")  # several layers have a W, none says which
     assert definitions(used, {"layer-linear": ("W",)}).startswith(r"\providecommand{\dvW}{W} % W, as in layer-linear")
-    assert package(used).splitlines()[:2] == [r"\NeedsTeXFormat{LaTeX2e}", r"\ProvidesPackage{derivations}"]
+    assert package(used).splitlines()[:2] == [r"\NeedsTeXFormat{LaTeX2e}", r"\RequirePackage{amsmath,amssymb}"]
 
 
 def test_a_size_is_a_macro_with_its_script():
