@@ -25,6 +25,7 @@ __all__ = ["render_command"]
 @notation_option
 @click.option("--math", type=click.Choice(MATHS), default=None, help="How formulas are marked.")
 @click.option("--label", metavar="PREFIX", default=None, help="Label the formulas, such as eq:softmax-jacobian of eq.")
+@click.option("--width", metavar="WIDTH", default=None, help="Break LaTeX into lines that fit: pt, in, cm or mm.")
 @language_option
 @click.option("--module", "modules", multiple=True, metavar="MODULE", help="Import a module of yours for the marks.")
 @clean_errors
@@ -35,6 +36,7 @@ def render_command(
     notation: str,
     math: str | None,
     label: str | None,
+    width: str | None,
     lang: str,
     modules: tuple[str, ...],
 ) -> None:
@@ -42,21 +44,25 @@ def render_command(
 
     A block stands between <!-- derivation: ID --> or <!-- layer: NAME --> and <!-- end -->; in LaTeX behind %, in
     reStructuredText behind two dots. Words behind the id come before the options: steps, formula, title, gradient,
-    set d_k=64, notation=, math=, label=, lang=. FILE may be a folder. With --module mypackage.results a mark may name
-    a result or layer of that module, such as mypackage.results:mine.
+    set d_k=64, notation=, math=, label=, width=, lang=. FILE may be a folder. With --module mypackage.results a mark
+    may name a result or layer of that module, such as mypackage.results:mine.
 
     \b
     derivations render notes.md
     derivations render docs --check
     derivations render paper.tex --notation vaswani --label eq
+    derivations render paper.tex --width 3.3in
     derivations render chapter.ipynb --diff
     derivations render notes.md --module mypackage.results
     """
     from derivations.documents.rendering import Options, rendered
+    from derivations.language.printing.fragments import points
     from derivations.language.printing.notation_file import notation_called
     from derivations.language.printing.words import language
 
-    options = Options(notation_called(notation), math, label, language(lang).tag, own=of_modules(modules))
+    if width:
+        points(width)  # one that is no length is refused before any work
+    options = Options(notation_called(notation), math, label, language(lang).tag, width, own=of_modules(modules))
     found = [rendered(path, options) for path in _paths(files)]
     if diff:
         _print_difference(found)

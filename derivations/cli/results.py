@@ -45,6 +45,7 @@ FORMATS = ("latex", "markdown", "text", "json", "python")
 @click.option("--numbered", is_flag=True, help="As LaTeX with a numbered equation.")
 @click.option("--label", default="", metavar="PREFIX", help="As LaTeX with a label, such as eq:softmax-jacobian of eq.")
 @click.option("--macros", is_flag=True, help="As LaTeX with macros for the letters, and their definitions.")
+@click.option("--width", default="", help="As LaTeX in lines that fit into a width: pt, in, cm or mm.")
 @clean_errors
 def show_command(
     name: str,
@@ -59,6 +60,7 @@ def show_command(
     numbered: bool,
     label: str,
     macros: bool,
+    width: str,
 ) -> None:
     r"""Show one result, or one layer.
 
@@ -68,16 +70,20 @@ def show_command(
     derivations show feed_forward.column_form --notation columns --format markdown
     derivations show feed_forward --gradient
     derivations show softmax.jacobian --label eq
+    derivations show softmax.jacobian --steps --width 3.3in
     derivations show mypackage.results:mine
 
     The last one imports mypackage.results, a module of yours: mine is a result, a layer, or a function that returns
     one. So do verify, export and code.
     """
     from derivations.language import Derivation
+    from derivations.language.printing.breaking.atoms import expanding
+    from derivations.language.printing.fragments import broken_view, points
     from derivations.language.printing.labels import label_of, labelled
     from derivations.language.printing.loops import python_source
     from derivations.language.printing.macros import definitions, with_macros
     from derivations.language.printing.notation_file import notation_called
+    from derivations.language.printing.statement import statement
     from derivations.language.printing.words import Kind, language, said, word
 
     signs = language(lang)  # one without a catalogue is refused before the result is proved
@@ -85,8 +91,10 @@ def show_command(
         raise ValueError(_no_gradient(name))
     if numbered or label:
         form, math = _numbered(form, math)
-    if macros and form not in ("text", "latex"):
-        raise ValueError("--macros is for LaTeX: leave --format out")
+    for given, option in ((macros, "--macros"), (width, "--width")):
+        if given and form not in ("text", "latex"):
+            raise ValueError(f"{option} is for LaTeX: leave --format out")
+    within = points(width) if width else 0.0
     shown = judged(name)
     is_result = isinstance(shown, Derivation)
     if gradient and is_result:
@@ -104,17 +112,23 @@ def show_command(
         click.echo(python_source(shown) if is_result else _source(shown, "numpy"), nl=False)
     else:
         using, letters = with_macros(notation_called(notation)) if macros else (notation_called(notation), {})
-        form = "latex" if macros else form
+        form = "latex" if macros or width else form
+        own = name + "_gradient" * gradient
+        called = own if is_own(name) else shown.id if is_result else shown.name
         options: dict[str, Any] = {"steps": steps, "lang": lang}
         if math is not None:
             options["math"] = math
         if form == "text":
             options.pop("math", None)
-        printed = getattr(shown, form)(using, **options).rstrip("\n")
+        if width:
+            parts = statement(shown, using, lang, called, steps=steps)
+            with expanding(letters):
+                printed = broken_view(parts, within, math or "dollars", lang, numbered, label)
+        else:
+            printed = getattr(shown, form)(using, **options).rstrip("\n")
         printed = definitions(letters) + printed  # the macros are known once the formulas are printed
-        if label:
-            own = name + "_gradient" * gradient
-            printed = labelled(printed, label_of(label, own if is_own(name) else shown.id if is_result else shown.name))
+        if label and not width:
+            printed = labelled(printed, label_of(label, called))
         click.echo(wrapped(printed) if form == "text" and sys.stdout.isatty() else printed)
         if form == "text" and is_result:
             level = said(Kind.EVIDENCE, shown.evidence.level, lang)

@@ -17,7 +17,7 @@ from derivations.cli import cli
 from derivations.cli.results import FORMATS
 from derivations.documents.choices import MATHS
 from derivations.language.printing.export import Layout, pages_of, write_files
-from derivations.language.printing.fragments import fragment
+from derivations.language.printing.fragments import fragment, points
 from derivations.language.printing.notation import NOTATIONS
 from derivations.language.printing.statement import statement
 from tests.tiers import few
@@ -374,6 +374,16 @@ def test_a_label_is_the_same_wherever_it_is_printed():
         assert label in printed("show", getattr(shown, "id", "linear"), "--label", "eq")
 
 
+def test_a_result_is_shown_in_lines_for_a_width():
+    """With its steps as `export` writes it; without them its formulas alone."""
+    steps = printed("show", "softmax.jacobian", "--steps", "--width", "3.3in")
+    assert steps.rstrip("\n") == fragment(statement(get("softmax.jacobian"), "ours"), points("3.3in")).rstrip("\n")
+    brief = printed("show", "flops.mixtral", "--width", "3.3in", "--label", "eq")
+    assert brief.startswith(r"\begin{alignat}{2}")
+    assert brief.count(r"\label{eq:flops-mixtral}") == 1
+    assert brief.count("\n") > printed("show", "flops.mixtral", "--format", "latex").count("\n")
+
+
 @pytest.mark.parametrize(
     ("layout", "said"),
     [
@@ -462,6 +472,11 @@ BAD = {
     "marks that LaTeX lacks": (["show", "softmax.ratio", "--format", "latex", "--math", "fence"], "dollars"),
     "a label that is no name": (["show", "softmax.ratio", "--label", "1:"], "letters"),
     "a label in Markdown": (["show", "softmax.ratio", "--label", "eq", "--format", "markdown"], "leave --format"),
+    "a width of Markdown": (
+        ["show", "softmax.ratio", "--width", "3in", "--format", "markdown"],
+        "--width is for LaTeX",
+    ),
+    "a width without a unit": (["show", "softmax.ratio", "--width", "3"], "is no length"),
     "a number between dollars": (["show", "softmax.ratio", "--numbered", "--math", "dollars"], "leave --format"),
     "steps of a layer": (["show", "encoder_layer", "--steps"], "encoder_layer is a layer, which has equations and no"),
     "macros in Markdown": (["show", "softmax.ratio", "--macros", "--format", "markdown"], "leave --format"),

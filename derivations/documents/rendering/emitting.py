@@ -18,7 +18,9 @@ from derivations.documents.rendering.options import Options
 from derivations.language.differentiation.reverse import required_gradient
 from derivations.language.layers.layer import Layer
 from derivations.language.printing import labels
+from derivations.language.printing.fragments import alone, fitted, points
 from derivations.language.printing.references import linked
+from derivations.language.printing.statement import statement
 from derivations.language.printing.views import delimiters, escaped_markdown
 from derivations.language.printing.words import Kind, language, said, word
 
@@ -71,6 +73,8 @@ def _of_module(block: MarkedBlock, options: Options) -> Any:
 def _body(shown: Any, options: Options, form: str, label: str) -> str:
     """Return the display and the sentences, or the display alone, which then says over what its indices run."""
     math = _math(options, form)
+    if options.width and form == "latex":
+        return _fitted(shown, options, points(options.width), math, label)
     how: dict[str, Any] = {"steps": options.steps, "lang": options.lang}
     if options.formula:
         display, sentences = delimiters(math)[0](shown.latex(options.notation, **how)), []
@@ -85,6 +89,16 @@ def _body(shown: Any, options: Options, form: str, label: str) -> str:
     elif label:
         display = _labelled(display, math, form, label)
     return "\n\n".join([display, *sentences]) + "\n"
+
+
+def _fitted(shown: Any, options: Options, width: float, math: str, label: str) -> str:
+    """Return the displays in lines that fit into a width, and the sentences below them."""
+    parts = statement(shown, options.notation, options.lang, steps=options.steps)
+    said = alone(parts) if options.formula else parts
+    displays, sentences = fitted(said, width, math=math, lang=options.lang, label=label)
+    # ragged, because TeX does not break the line inside of most formulas
+    below = [rf"{{\raggedright {' '.join(sentences)}\par}}"] if sentences else []
+    return "\n\n".join([*displays, *below]) + "\n"
 
 
 def _source(source: str, form: str, lang: str) -> str:

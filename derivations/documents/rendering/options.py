@@ -3,7 +3,7 @@ r"""How a block is written: the options of the command, and the words on its mar
 Definition   softmax.jacobian steps set d_k=64 notation=vaswani math=fence label=eq lang=zh
              steps      the derivation, not only the result      formula    the display alone, without the sentences
              title      the title, the id and the evidence       gradient   of a layer, its gradient
-             set        numbers to put in, one or several
+             set        numbers to put in, one or several        width=     of LaTeX, the width into which lines fit
 Raises       ValueError for a word that is no option, or a value that there is not
 Assumes      a document names built-in notations alone: the file of a notation is named on the command line, since no
              file is read because a document says so
@@ -17,13 +17,14 @@ from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from derivations.documents.choices import MATHS, size_of
+from derivations.language.printing.fragments import points
 from derivations.language.printing.notation import NOTATIONS, Notation
 from derivations.language.printing.words import language
 
 __all__ = ["Options", "not_imported"]
 
 FLAGS = ("steps", "formula", "title", "gradient")
-_VALUES = {"notation": tuple(NOTATIONS), "math": MATHS, "lang": None, "label": None}
+_VALUES = {"notation": tuple(NOTATIONS), "math": MATHS, "lang": None, "label": None, "width": None}
 
 
 def not_imported(name: str) -> NoReturn:
@@ -40,6 +41,7 @@ class Options:
     math: str | None = None
     label: str | None = None
     lang: str = "en"
+    width: str | None = None
     steps: bool = False
     formula: bool = False
     title: bool = False
@@ -71,6 +73,8 @@ class Options:
 def _value(name: str, value: str) -> str:
     if name == "lang":
         return language(value).tag
+    if name == "width":
+        points(value)  # one that is no length is refused
     known = _VALUES[name]
     if known is not None and value not in known:
         raise ValueError(f"there is no {name} {value!r} for a mark; choose one of {', '.join(known)}")

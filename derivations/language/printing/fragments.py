@@ -22,7 +22,7 @@ from derivations.language.printing.titles import marked
 from derivations.language.printing.views import MATH, escaped_latex
 from derivations.language.printing.words import language, word
 
-__all__ = ["TEXT_WIDTH", "definitions", "fragment", "listed", "points"]
+__all__ = ["TEXT_WIDTH", "alone", "broken_view", "definitions", "fitted", "fragment", "listed", "points"]
 
 TEXT_WIDTH = "345pt"  # of LaTeX's article at ten points
 _UNITS = {"pt": 1.0, "in": 72.27, "cm": 72.27 / 2.54, "mm": 7.227 / 2.54}
@@ -52,9 +52,7 @@ def fragment(
     numbered = numbered or bool(label)
     title = marked(parts.title, inline.format, escaped_latex)
     texts = [rf"\paragraph{{{title}{language(lang).stop}}}"]
-    # the condition of a claim stands below its last step, because it belongs to the whole chain
-    chains = [(*rows, *_condition(claim)) for rows, claim in zip(parts.proofs, parts.claims, strict=False)]
-    for number, rows in enumerate(chains if parts.proofs else [parts.claims], 1):
+    for number, rows in enumerate(_chains(parts), 1):
         name = label_of(label, parts.id.removeprefix("layer-"), number) if label else ""
         texts.append(display([*rows[:-1], replace(rows[-1], label=name)], width, numbered=numbered))
     body = [*_sentences(parts, width, inline, lang)]
@@ -62,6 +60,44 @@ def fragment(
     keys = keys_of(parts.source)
     head = f"% \\cite{{{','.join(keys)}}}, of {BIBLIOGRAPHY.name}\n" if keys else ""
     return head + "{\\raggedright\\allowdisplaybreaks\n" + "\n\n".join(texts) + "\n\\par}\n"
+
+
+def broken_view(parts: Statement, width: float, math: str, lang: str, numbered: bool, label: str) -> str:
+    """Return what is shown of a result in lines that fit: its derivation, or without steps its formulas alone."""
+    if parts.proofs:
+        return fragment(parts, width, math=math, lang=lang, numbered=numbered, label=label).rstrip("\n")
+    own = label_of(label, parts.id) if label else ""
+    displays, _ = fitted(alone(parts), width, math=math, lang=lang, numbered=numbered, label=own)
+    return "\n\n".join(displays)
+
+
+def fitted(
+    parts: Statement, width: float, *, math: str = "dollars", lang: str = "en", numbered: bool = False, label: str = ""
+) -> tuple[list[str], list[str]]:
+    """Return the displays of a result or a layer, and the sentences below them, for a text of its own.
+
+    With `numbered` or a `label` the last line has a number, which stands for all of them.
+    """
+    *before, last = _chains(parts)
+    numbered = numbered or bool(label)
+    final = [*last[:-1], replace(last[-1], label=label)]
+    displays = [*(display(rows, width) for rows in before), display(final, width, numbered=numbered)]
+    return displays, [*_sentences(parts, width, MATH[math][1], lang)]
+
+
+def alone(parts: Statement) -> Statement:
+    """Return a result without its sentences: over what the indices run stands in the display."""
+    *before, last = parts.claims
+    ranged = [replace(last, beside=parts.ranges)] if not last.beside else [last, Row("", "", "", parts.ranges)]
+    rows = (*before, *ranged) if parts.ranges else parts.claims
+    return replace(parts, claims=rows, definitions=(), members=(), ranges="", assumptions=(), source="")
+
+
+def _chains(parts: Statement) -> Sequence[Sequence[Row]]:
+    """Return the rows of each display: the steps of every claim, or all claims together where there are no steps."""
+    # the condition of a claim stands below its last step, because it belongs to the whole chain
+    chains = [(*rows, *_condition(claim)) for rows, claim in zip(parts.proofs, parts.claims, strict=False)]
+    return chains or [parts.claims]
 
 
 def _condition(claim: Row) -> tuple[Row, ...]:

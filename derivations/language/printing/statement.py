@@ -59,17 +59,22 @@ class Statement:
     naming: bool = False
 
 
-def statement(shown: Derivation | Layer, using: str | Notation, lang: str = "en", name: str = "") -> Statement:
-    """Return the parts of a result or of a layer, printed in a notation; `name` is what the catalogue calls it."""
+def statement(
+    shown: Derivation | Layer, using: str | Notation, lang: str = "en", name: str = "", *, steps: bool = True
+) -> Statement:
+    """Return the parts of a result or of a layer, printed in a notation; `name` is what the catalogue calls it.
+
+    Without `steps` there are no proofs, and no definitions that the steps alone need.
+    """
     if isinstance(shown, Layer):
         return _of_layer(shown, using, lang, name or f"layer-{shown.name}")
-    return replace(_of_result(shown, using, lang), id=name or shown.id)
+    return replace(_of_result(shown, using, lang, steps), id=name or shown.id)
 
 
-def _of_result(result: Derivation, using: str | Notation, lang: str) -> Statement:
+def _of_result(result: Derivation, using: str | Notation, lang: str, steps: bool) -> Statement:
     printers = partial(LatexPrinter, lang=lang)
     printer = printer_for(result, printers, using)
-    letters = [*definitions_of(result, printer, steps=True)]
+    letters = [*definitions_of(result, printer, steps)]
     expressions = [e for claim in result.claims for e in (claim.lhs, *(step.expression for step in claim.steps))]
     return Statement(
         result.id,
@@ -78,7 +83,7 @@ def _of_result(result: Derivation, using: str | Notation, lang: str) -> Statemen
         tuple(_defined(formula, ranges) for formula, ranges in letters if not _is_domain(formula)),
         printer.ranges(dict(result.ranges)),
         tuple(_assumed(result.assumptions, printer)),
-        tuple(_proof(claim, printer) for claim in result.claims),
+        tuple(_proof(claim, printer) for claim in result.claims) if steps else (),
         tuple(formula for formula, _ in letters if _is_domain(formula)),
         result.source,
         _letters([*expressions, *result.definitions], printer),

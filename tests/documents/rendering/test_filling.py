@@ -59,6 +59,24 @@ def test_a_formula_that_stands_alone_says_over_what_its_indices_run(tmp_path: Pa
     assert get("softmax.jacobian").latex() in text and r"i, k = 1, \ldots, n" in text and "Source" not in text
 
 
+def test_latex_is_broken_into_lines_for_a_width(tmp_path: Path) -> None:
+    """Without a width a formula is one line, and a page of Markdown stays as it is."""
+    mark = "% derivation: flops.mixtral label=eq{}\n% end\n"
+    assert r"\begin{alignat}" not in filled(tmp_path / "a.tex", mark.format(""))
+    text = filled(tmp_path / "b.tex", mark.format(" steps width=3.3in"))
+    assert text.count(r"\label{eq:flops-mixtral}") == 1
+    assert r"{} + N \left( \begin{aligned}" in text
+    assert r"{\raggedright Where $" in text
+    alone = filled(tmp_path / "c.tex", mark.format(" formula width=3.3in"))
+    assert "Where" not in alone
+    markdown = "<!-- layer: feed_forward{} -->\n<!-- end -->\n"
+    plain, wide = (
+        filled(tmp_path / "a.md", markdown.format("")),
+        filled(tmp_path / "b.md", markdown.format(" width=3in")),
+    )
+    assert wide.replace(" width=3in", "") == plain
+
+
 def test_latex_has_an_environment_that_can_be_referred_to(tmp_path: Path):
     text = filled(tmp_path / "a.tex", "A\n  % derivation: softmax.jacobian label=eq\n  % end\n")
     assert f"  \\begin{{equation}}\\label{{eq:softmax-jacobian}}\n  {JACOBIAN}\n  \\end{{equation}}\n" in text
