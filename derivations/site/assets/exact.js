@@ -15,7 +15,7 @@ function most(a, b) {
 }
 
 function up(number, divisor) {
-  return -(-number / divisor); // BigInt cuts toward zero, so a negative number is rounded up
+  return (number + divisor - 1n) / divisor; // of counts, which are not negative: BigInt cuts toward zero
 }
 
 // The value of a tree (trees.py): a number, the name of a size, or a sign before the trees below it.
