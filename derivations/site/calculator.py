@@ -1,7 +1,8 @@
 """The calculator: the counts of every built-in model as functions of batch, lengths, phase and precision.
 
 Definition   the closed forms are those of `derivations count --json`, under the same names, as trees (trees.py); the
-             batch and the bytes of one number are letters in them, beside the sizes of the model
+             batch and the bytes of one number are letters in them, beside the sizes of the model. The bytes on devices
+             are those of `derivations fit` (fits.py)
 Result       a script with the different forms, and for each model its sizes and which forms are its own: models of one
              architecture share them. `row_of` is the same of a model that a reader brings
 """
@@ -13,25 +14,49 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sympy import Expr, Symbol
+from sympy import Expr
 
 from derivations.architectures.description import Model
 from derivations.architectures.models import named_model
 from derivations.costs.counts import BYTES, PHASES, Counts, count, length_limits
+from derivations.costs.fit.inference import beyond
 from derivations.language.printing.latex import latex_of
-from derivations.site.fits import RANKS, Parts, devices, parts_on_ranks
+from derivations.site.fits import RANKS, Parts, devices, plans
+from derivations.site.letters import BATCH, NUMBER, meaning_of
 from derivations.site.markup import Html, element, joined
 from derivations.site.shell import Page
 from derivations.site.trees import Tree, addends, rounded_up
-from derivations.symbols import m, n
+from derivations.symbols import m, n, size
 
-__all__ = ["SCRIPTS", "calculator_data", "calculator_page", "row_of"]
+__all__ = ["PURPOSES", "QUANTITIES", "SCRIPTS", "calculator_data", "calculator_page", "row_of"]
 
-BATCH = Symbol("batch", integer=True, positive=True)
-NUMBER = Symbol("bytes_per_number", integer=True, positive=True)
 READING = ("assets/judge_client.js", "assets/packing.js")  # in a site that has Python
 SCRIPTS = ("assets/exact.js", "calculator-data.js", "assets/calculator.js")
 AS_STORED = "as stored"
+PURPOSES = {phase: "training" if phase == "training" else "serving" for phase in PHASES}  # what devices are planned for
+SERVED, TRAINED = ("prefill", "decode"), ("training",)
+QUANTITIES = {  # of `derivations count`, where its name says too little: in words, and the phases that have it
+    "parameters.active": ("active, used by one token", PHASES),
+    "memory.weights_bytes": ("weights", PHASES),
+    "memory.kv_cache_bytes_per_token": ("cache of keys and values, for each position of a text", SERVED),
+    "memory.kv_cache_bytes": ("cache of keys and values, of all texts", SERVED),
+    "memory.source_kv_cache_bytes": ("cache of the keys and values of the source", SERVED),
+    "memory.activation_bytes": ("saved for the backward pass, if nothing is computed again", TRAINED),
+}
+ON_DEVICES = {  # of `derivations fit`, by its purposes: in words, and the parts whose names could be misread
+    "serving": ("serving", {"activations": "arrays of a step of serving, at its fullest moment"}),
+    "training": (
+        "a step of training by Adam, with attention computed again and gradients of 2 bytes",
+        {"activations": "saved for the backward pass, but for what attention computes again"},
+    ),
+}
+FIELDS = {  # the names of fields in words; the others have their own
+    "seq": "positions of a text (seq)",
+    "source": "positions of the source",
+    "batch": "texts at once (batch)",
+    "dtype": "type of numbers",
+    "ranks": "devices, tensor parallel (ranks)",
+}
 
 _Set = tuple[tuple[str, Expr], ...]
 
@@ -65,9 +90,12 @@ class _Forms:
         return self.parts.setdefault(parts, len(self.parts))
 
     def data(self) -> dict[str, Any]:
-        """Return all forms, as a model refers to them by their places."""
+        """Return all forms, as a model refers to them by their places, and the letters in them."""
         parts = [{name: [(rounded_up(form), latex_of(form))] for name, form in each} for each in self.parts]
-        return {"forms": self.listed(), "parts": parts}
+        forms = [form for each in (*self.places, *self.parts) for _, form in each]
+        names = sorted({symbol.name for form in forms for symbol in form.free_symbols})
+        letters = {name: (latex_of(size(name)), meaning_of(name)) for name in names}
+        return {"forms": self.listed(), "parts": parts, "letters": letters}
 
     def listed(self) -> list[dict[str, list[tuple[Tree, str]]]]:
         """Return the sets in their order: the terms of each form, with their LaTeX."""
@@ -78,7 +106,8 @@ def calculator_data(models: Iterable[str]) -> str:
     """Return the script that holds the closed forms of models, and the sizes of each."""
     forms = _Forms()
     rows = {name: _model(named_model(name), forms) for name in models}
-    data = {**forms.data(), "bytes": dict(BYTES), "devices": devices(), "models": rows}
+    words = {"quantities": QUANTITIES, "purposes": PURPOSES, "on_devices": ON_DEVICES}
+    data = {**forms.data(), **words, "bytes": dict(BYTES), "devices": devices(), "models": rows}
     return f"globalThis.CALCULATOR={json.dumps(data, ensure_ascii=False, separators=(',', ':'))};\n"
 
 
@@ -100,7 +129,25 @@ def _model(model: Model, forms: _Forms) -> dict[str, Any]:
         limits = length_limits(model, phase)
         found["limits"][phase] = {str(symbol): [limit.most, limit.fixed] for symbol, limit in limits.items()}
         found |= {"sizes": _sizes(counts), "dtype": counts.dtype, "of": model.part or "the whole model"}
-    found["ranks"] = {ranks: forms.parts_place(parts) for ranks, parts in parts_on_ranks(model)}
+    found |= {"made_for": _made_for(model), "plans": _plans(model, forms, as_stored=False)}
+    if model.storage.layout is not None:
+        found["stored"] = _plans(model, forms, as_stored=True)
+    return found
+
+
+def _made_for(model: Model) -> tuple[int, str] | None:
+    """Return the positions that a model was made for, and what `derivations fit` says beyond them."""
+    if model.made_for is None:
+        return None
+    (words,) = beyond(model, model.made_for + 1)
+    return model.made_for, " ".join(words)
+
+
+def _plans(model: Model, forms: _Forms, as_stored: bool) -> dict[str, dict[int, int | str]]:
+    """Return the places of the parts by purposes and ranks; the reason, where there is no plan."""
+    found: dict[str, dict[int, int | str]] = {purpose: {} for purpose in ON_DEVICES}
+    for purpose, ranks, parts in plans(model, as_stored):
+        found[purpose][ranks] = parts if isinstance(parts, str) else forms.parts_place(parts)
     return found
 
 
@@ -128,7 +175,7 @@ def calculator_page(models: Iterable[str], has_python: bool = False) -> Page:
         _choice("phase", PHASES),
         _choice("dtype", (AS_STORED, *BYTES)),
         *(_slider(name) for name in ("batch", "seq", "source")),
-        _choice("device", (name for name, _, _ in devices())),
+        _choice("device", ((name, title) for name, title, _ in devices())),
         _choice("ranks", map(str, RANKS)),
     ]
     fits = element("p", id="fits", role="status")
@@ -157,15 +204,23 @@ def calculator_page(models: Iterable[str], has_python: bool = False) -> Page:
     )
 
 
-def _choice(name: str, values: Iterable[str]) -> Html:
-    options = (element("option", value, value="" if value == AS_STORED else value) for value in values)
-    return element("label", element("span", name), element("select", *options, name=name), class_="field")
+def _choice(name: str, values: Iterable[str | tuple[str, str]]) -> Html:
+    """Return a field with values, or with values and their titles."""
+    pairs = (each if isinstance(each, tuple) else ("" if each == AS_STORED else each, each) for each in values)
+    options = (element("option", title, value=value) for value, title in pairs)
+    words = FIELDS.get(name, name)
+    return element("label", element("span", words), element("select", *options, name=name), class_="field")
 
 
 def _slider(name: str) -> Html:
-    slider = element("input", type="range", name=f"{name}_slider", min="0", step="1", aria_label=f"{name}, as a slider")
-    number = element("input", type="number", name=name, min="1", step="1")
-    return element("div", element("label", element("span", name), number), slider, class_="field", id=f"field_{name}")
+    words = FIELDS.get(name, name)
+    slider = element(
+        "input", type="range", name=f"{name}_slider", min="0", step="1", aria_label=f"{words}, as a slider"
+    )
+    number = element("input", type="number", name=name, min="1", step="1", aria_describedby=f"remark_{name}")
+    remark = element("small", id=f"remark_{name}", role="status", class_="remark", hidden=True)
+    label = element("label", element("span", words), number)
+    return element("div", label, slider, remark, class_="field", id=f"field_{name}")
 
 
 def _own() -> list[Html]:

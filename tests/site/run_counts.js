@@ -2,7 +2,7 @@
 //
 // argv[2], argv[3]  exact.js of the site, and its data
 // stdin   JSON: [{"model": "gpt2", "phase": "forward", "batch": 1, "seq": 64, "source": null, "dtype": ""}, ...]; with
-//         "ranks" what a device needs is asked for
+//         "ranks" what a device needs is asked for; {"about": "1234", "unit": ""} asks how a number is shortened
 // stdout  JSON: [{"parameters.total": "124439808", ...}, ...]; {"refused": "..."} where there is none
 "use strict";
 
@@ -12,8 +12,11 @@ const vm = require("vm");
 vm.runInThisContext(fs.readFileSync(process.argv[2], "utf8"));
 vm.runInThisContext(fs.readFileSync(process.argv[3], "utf8"));
 const numbers = vm.runInThisContext(`(asked) => {
+  if (asked.about) return about(BigInt(asked.about), asked.unit);
   try {
-    return Object.fromEntries(Object.entries((asked.ranks ? fitted : counted)(CALCULATOR, asked)).map(([path, { number }]) => [path, number.toString()]));
+    const numbers = Object.entries((asked.ranks ? fitted : counted)(CALCULATOR, asked) ?? {});
+    const some = numbers.filter(([, { number }]) => !asked.ranks || number > 0n); // a part of nothing is not shown
+    return Object.fromEntries(some.map(([path, { number }]) => [path, number.toString()]));
   } catch (error) {
     return { refused: error.message };
   }

@@ -16,6 +16,8 @@ from derivations.catalogue import LAYERS, names
 from derivations.cli import cli
 from derivations.costs.counts import Counts, count
 from derivations.costs.fit.inference import Serving
+from derivations.costs.fit.precision import stored_as
+from derivations.site.calculator import QUANTITIES
 from derivations.site.functions import SAMPLE, SAMPLE_LAYER, answered
 from tests.once import once
 from tests.site.links import broken
@@ -134,7 +136,9 @@ def shown(counts: Counts) -> dict[str, str]:
     """What the calculator shows of some counts."""
     found = counts.json()
     wanted = dict(numbers({name: found[name] for name in ("parameters", "flops", "memory")}))
-    return {path: value for path, value in wanted.items() if value != "0" and path not in ("flops.batch", "flops.seq")}
+    hidden = [path for path, (_, phases) in QUANTITIES.items() if counts.phase not in phases]
+    hidden += ["flops.batch", "flops.seq"]
+    return {path: value for path, value in wanted.items() if value != "0" and path not in hidden}
 
 
 def of_counts(found: dict[str, str]) -> dict[str, str]:
@@ -152,8 +156,10 @@ def test_a_pasted_configuration_is_counted_and_one_that_is_not_understood_refuse
     found, model = seen["configured"], model_of(configuration(repository), "config.json")
     assert found["said"] == "Read: it is the model config.json above."
     assert of_counts(found["counts"]) == shown(count(model, phase="decode", batch=2, seq=16, dtype="float32"))
-    needed = Serving(model, 16, 2).budget.bytes
-    assert found["fits"].startswith("fits on NVIDIA H100") and f"{needed:,} of " in found["fits"]
+    needed = Serving(stored_as(model, "float32"), 16, 2).budget.bytes
+    assert found["fits"].startswith("fits on NVIDIA H100") and f"({needed:,} bytes) of " in found["fits"]
+    command = found["fits"].partition("derivations ")[2].split()
+    assert command == ["fit", "config.json", "--gpu", "h100", "--seq", "16", "--batch", "2", "--weights", "float32"]
     assert seen["misconfigured"]["said"].startswith("Not read: config.json: hidden_size is missing")
 
 
