@@ -13,6 +13,7 @@ Assumes      nothing of what was pasted: it is read, and never evaluated
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -39,6 +40,7 @@ CONFIGURATION = "config.json"
 KINDS = ("number", "vector", "matrix")
 MISFITS = ("shapes",)
 NAME = "pasted"  # of the document in its report
+_OF_THE_PREAMBLE = re.compile(r" \(line \d+\)")  # the lines that declare shapes are written by us, and not seen
 
 
 def document(text: str, form: str) -> str:
@@ -52,18 +54,38 @@ def equation(left: str, right: str, shapes: str = "") -> str:
 
     `shapes` has a line `letter: sizes` for each letter whose shape is known, such as `A: n x d`. An equation is proved,
     or refuted, if it is under all shapes that fit; it is refuted as well if the shapes that are given do not fit.
+
+    Raises       ValueError, one sentence, for what is not one side of an equation, and for a line without a shape
     """
     settings = Settings(symbols=_symbols(shapes))
+    for name, side in (("left", left), ("right", right)):
+        _refuse_no_side(name, side)
     text = f"$$\n{left.strip()} = {right.strip()}\n$$\n"
     claims = check_text(text, "markdown", settings=settings).claims
     wrong = [each.finding for each in claims if each.finding.verdict == "wrong"]
     misfits = [each for each in wrong if names_finding(MISFITS, each.check, None)]
     if misfits:
-        found: tuple[str, str, Sequence[str]] = "refuted", misfits[0].reason, ()
+        reason = _OF_THE_PREAMBLE.sub("", misfits[0].reason)
+        found: tuple[str, str, Sequence[str]] = "refuted", reason, ()
     else:
         found = _by_typings(text, settings)
     level, reason, read = found
     return json.dumps({"level": level, "reason": reason, "read": read}, ensure_ascii=False)
+
+
+def _refuse_no_side(name: str, text: str) -> None:
+    """Refuse what is not one side: nothing, what is not understood, or a relation of its own."""
+    if not text.strip():
+        raise ValueError(f"the {name} side is empty: write LaTeX in it, such as A B")
+    if "$" in text:
+        raise ValueError(f"the {name} side has a dollar sign: write the formula alone")
+    reading = read_formula(text.strip(), "latex")
+    if reading.stopped is not None:
+        raise ValueError(f"the {name} side is not understood: {reading.stopped.reason}")
+    if len(reading.statements) != 1:
+        raise ValueError(f"the {name} side is not one formula: write one in each box")
+    if reading.statements[0].relations:
+        raise ValueError(f"the {name} side is an equation or inequality itself: write one side in each box")
 
 
 def model(text: str) -> str:
@@ -94,7 +116,7 @@ def _by_typings(text: str, settings: Settings) -> tuple[str, str, Sequence[str]]
             statements = list(_statements(whole))
             own = [each for each in statements if each.block in asked]
             if len(own) != 1 or own[0].chain.relations != ("=",):
-                return "unknown", "these are not two sides: write LaTeX without dollar signs on each", ()
+                return "unknown", "these are not the two sides of one equation", ()
             typings = elaborated(own[0].chain.sides, read_scopes(whole, statements).at(own[0]))
             return _decided(typings)
     except (NotElaborated, TooCostly, RecursionError) as error:

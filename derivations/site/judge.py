@@ -55,9 +55,7 @@ def _forms(layers: Mapping[str, str] | None) -> list[Html]:
         _equation(),
         element("h2", "A function"),
         *(_without_numpy() if layers is None else _function(layers)),
-        element("h2", "Verdicts", id="answer"),
-        _state(),
-        element("div", id="verdicts"),
+        _answer(),
     ]
 
 
@@ -143,7 +141,10 @@ def _ask() -> Html:
     return element("button", "Judge", type="submit", class_="ask")
 
 
-def _state() -> Html:
+def _answer() -> Html:
+    """Return where the answer stands: the script puts it below the form that asks, where its button is."""
     stop = element("button", "Stop", type="button", id="stop", disabled=True)
     progress = element("progress", id="progress", aria_label="Progress", hidden=True)
-    return element("p", stop, " ", element("span", id="status", role="status"), " ", progress, class_="asking")
+    state = element("p", stop, " ", element("span", id="status", role="status"), " ", progress, class_="asking")
+    head = element("h3", "Answer")
+    return element("section", head, state, element("div", id="verdicts"), id="answer", hidden=True)

@@ -192,6 +192,19 @@ async function judged(browser, home) {
   await page.waitForSelector(".verdicts li");
   const cold = Date.now() - begin;
   const marks = await page.locator(".judged mark").evaluateAll((found) => found.map((each) => each.className));
+  const badges = await page.locator(".verdicts .badge").allTextContents();
+  await page.click(".verdicts button.line >> nth=2");
+  const line = await page.evaluate(() => getSelection().toString());
+  const hidden = [];
+  for (const name of ["document", "equation"]) {
+    await page.click(`#${name} .ask`);
+    await page.waitForFunction((each) => !document.querySelector(`#${each} .ask`).disabled, name);
+    await page.waitForTimeout(200);
+    for (const place of [`#${name} .ask`, "#status", "#verdicts .facts"]) {
+      const { top, bottom } = await page.locator(place).first().evaluate((found) => found.getBoundingClientRect());
+      if (top < 0 || bottom > DESK.height) hidden.push(`${name}: ${place}`);
+    }
+  }
   for (const text of asked.judged) {
     answers.push(await page.evaluate((each) => judge.ask("document", each, "markdown"), text));
   }
@@ -210,7 +223,7 @@ async function judged(browser, home) {
   await page.click("#stop");
   await page.waitForFunction(() => document.getElementById("status").textContent === "Not judged: stopped");
   await page.context().close();
-  return { cold, marks, answers, wrong, refused };
+  return { cold, marks, badges, line, hidden, answers, wrong, refused };
 }
 
 // The form of functions: what it shows of the function that stands in it, answers about others, and Stop.

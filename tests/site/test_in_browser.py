@@ -205,6 +205,18 @@ def test_verdicts_stand_where_the_formulas_do(seen: dict[str, Any]):
     assert seen["judgements"]["marks"] == ["unknown", "unknown", "proved", "wrong", "holds"]
 
 
+def test_what_says_what_a_letter_is_has_no_verdict(seen: dict[str, Any]):
+    assert seen["judgements"]["badges"] == ["declaration", "declaration", "proved", "wrong", "holds"]
+
+
+def test_a_line_of_an_answer_is_shown_in_the_text(seen: dict[str, Any]):
+    assert seen["judgements"]["line"] == r"$$(A B)^\top = B^\top A^\top$$"
+
+
+def test_an_answer_is_in_sight_beside_the_button(seen: dict[str, Any]):
+    assert seen["judgements"]["hidden"] == []
+
+
 def test_two_sides_are_refuted_by_numbers_and_bad_shapes_by_a_sentence(seen: dict[str, Any]):
     found = seen["judgements"]
     assert found["wrong"]["level"] == "refuted" and "the left side is" in found["wrong"]["reason"]
@@ -223,7 +235,8 @@ def followed(seen: dict[str, Any]) -> dict[str, Any]:
 def test_a_function_is_proved_and_differentiated_in_the_browser(followed: dict[str, Any]):
     assert followed["facts"] == [
         "proved attention is scaled_dot_product_attention: proved (real arithmetic, all sizes >= 1)",
-        "proved each equation is differentiated by the chain rule, for all sizes",
+        "The gradient of your function, as it is written: proved, each equation is differentiated by the chain rule, "
+        "for all sizes",
     ]
     first, second = (json.loads(answered(name, *FUNCTIONS[0]))["answer"] for name in ("function", "gradient"))
     assert followed["copied"] == [first["latex"], second["latex"]]

@@ -8,6 +8,8 @@ const stop = document.getElementById("stop");
 const shown = document.getElementById("verdicts");
 const LARGEST = 1_000_000; // characters; the reader of the package refuses more, too
 const [LONGEST, DEEPEST] = [1000, 20]; // of a formula that is set; others are shown as they are written
+const answer = document.getElementById("answer");
+const DECLARING = ["shapes.declared", "naming.fit"]; // checks of what only says what a letter is: there is no verdict
 const MARKED = 2000; // verdicts that are marked; a page of more is judged all the same
 
 function progress(told, loaded) {
@@ -56,6 +58,29 @@ function offsets(lines) {
   return (line, column) => (starts[line - 1] ?? at) + column - 1;
 }
 
+function saidOf({ verdict, check }) {
+  return verdict === "unknown" && DECLARING.includes(check) ? "declaration" : verdict;
+}
+
+// Words in which each "line 3" is a button that shows the line in the text that was asked about.
+function withLines(words) {
+  const box = answer.previousElementSibling.elements?.text;
+  return words.split(/(\bline \d+\b)/).map((piece, place) => {
+    if (place % 2 === 0 || !box) return piece;
+    const button = made("button", piece, { type: "button", className: "line" });
+    button.addEventListener("click", () => lineShown(box, Number(piece.slice(5))));
+    return button;
+  });
+}
+
+function lineShown(box, line) {
+  const lines = box.value.split("\n");
+  const start = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
+  box.focus();
+  box.setSelectionRange(start, start + (lines[line - 1] ?? "").length);
+  box.scrollTop = ((line - 2) * box.scrollHeight) / lines.length; // about there: long lines are wrapped
+}
+
 function marked(text, claims) {
   const letters = Array.from(text);
   const lines = text.split("\n").map((line) => Array.from(line));
@@ -68,7 +93,7 @@ function marked(text, claims) {
     if (start < at || end <= start) continue;
     parts.push(letters.slice(at, start).join(""));
     const link = made("a", letters.slice(start, end).join(""), { href: `#verdict-${number}` });
-    parts.push(made("mark", link, { className: claim.verdict, title: `${claim.verdict}: ${claim.reason}` }));
+    parts.push(made("mark", link, { className: claim.verdict, title: `${saidOf(claim)}: ${claim.reason}` }));
     at = end;
   }
   parts.push(letters.slice(at).join(""));
@@ -77,7 +102,8 @@ function marked(text, claims) {
 
 function listed(claims) {
   const rows = claims.slice(0, MARKED).map((claim, number) => {
-    const told = [badge(claim.verdict), ` line ${claim.line} `, formula(claim.text), made("p", claim.reason)];
+    const told = [badge(saidOf(claim)), " ", ...withLines(`line ${claim.line}`), " ", formula(claim.text)];
+    told.push(made("p", withLines(claim.reason)));
     if (claim.right) told.push(made("p", ["right: ", formula(claim.right)]));
     if (claim.assumptions.length) told.push(made("p", `assumed: ${claim.assumptions.join("; ")}`));
     return made("li", told, { id: `verdict-${number}` });
@@ -86,9 +112,11 @@ function listed(claims) {
 }
 
 function report(text, { files: [{ claims, problems }], summary }) {
-  const counts = ["proved", "holds", "conditional", "wrong", "unknown"].filter((name) => summary[name]);
-  const head = counts.flatMap((name) => [badge(name), ` ${summary[name]} `]);
-  const troubles = problems.map(({ line, message }) => made("li", `line ${line}: ${message}`));
+  const declared = claims.filter((claim) => saidOf(claim) === "declaration").length;
+  const counted = { ...summary, unknown: summary.unknown - declared, declaration: declared };
+  const counts = ["proved", "holds", "conditional", "wrong", "unknown", "declaration"].filter((name) => counted[name]);
+  const head = counts.flatMap((name) => [badge(name), ` ${counted[name]} `]);
+  const troubles = problems.map(({ line, message }) => made("li", withLines(`line ${line}: ${message}`)));
   const parts = [made("p", head.length ? head : "No formula was found.", { className: "facts" })];
   if (troubles.length) parts.push(made("ul", troubles));
   if (claims.length) parts.push(marked(text, claims), listed(claims));
@@ -125,17 +153,18 @@ function listing(notes) {
 
 function lifted(found) {
   const { level, said, arrays, flops } = found;
-  const parts = [made("p", [badge(level), ` ${said}`], { className: "facts" })];
+  const parts = [made("p", [badge(level), " ", ...withLines(said)], { className: "facts" })];
   parts.push(...listing(arrays.map((array) => `with ${array}`)));
   if (!found.equations.length) return parts;
-  parts.push(made("h3", "Its equations"), ...equations(found));
+  parts.push(made("h3", "The equations of your function"), ...equations(found));
   parts.push(made("h3", "Its FLOPs"));
   if (flops.latex) parts.push(display(flops.latex));
   return [...parts, ...listing(flops.notes)];
 }
 
 function backward(found) {
-  const head = [made("h3", "Its gradient"), made("p", [badge(found.level), ` ${found.reason}`], { className: "facts" })];
+  const words = `The gradient of your function, as it is written: ${found.level}, ${found.reason}`;
+  const head = [made("h3", "The gradient of your function"), made("p", words, { className: "facts" })];
   return found.equations.length ? [...head, ...equations(found)] : head;
 }
 
@@ -168,6 +197,7 @@ function busy(is) {
 }
 
 function add(parts) {
+  answer.hidden = false;
   shown.append(...parts);
   reachable();
 }
@@ -178,7 +208,10 @@ async function asked(event) {
   busy(true);
   words.textContent = "Judging …";
   shown.replaceChildren();
-  document.getElementById("answer").scrollIntoView({ block: "nearest" });
+  event.target.after(answer);
+  answer.hidden = false;
+  const row = event.target.querySelector(".asking");
+  if (row.getBoundingClientRect().bottom > innerHeight / 3) row.scrollIntoView(); // the button, and the answer below it
   const begin = performance.now();
   try {
     await ASKED[event.target.id](given, add);
