@@ -26,6 +26,7 @@ from derivations.site.layers import path_of as layer_path
 from derivations.site.pages import Document, read_documents
 from derivations.site.results import ResultView, read_result, result_page, results_page
 from derivations.site.shell import Page, framed
+from derivations.site.start import welcomed
 
 __all__ = ["Contents", "built", "read_results"]
 
@@ -83,6 +84,10 @@ def built(contents: Contents, setter: Setter) -> dict[str, str | bytes]:
     ]
     if contents.docs is None:
         pages.append(_start(pages))
+    numbers = len(contents.results), len(contents.layers), len(contents.models)
+    pages = [
+        replace(page, content=welcomed(page.content, *numbers)) if page.path == "index.html" else page for page in pages
+    ]
     files: dict[str, str | bytes] = dict(formulas.fill({page.path: framed(page) for page in pages}, setter))
     files |= {"search-index.js": _search_index(pages), "calculator-data.js": contents.counts}
     files |= {

@@ -124,6 +124,16 @@ def test_all_pages_are_searched(files: dict[str, str | bytes]):
     assert "backpropagation" in index  # the words by which people seek the gradients
 
 
+@pytest.mark.parametrize("with_docs", [True, False])
+def test_the_start_page_says_first_what_this_is_and_what_to_do(files: dict[str, str | bytes], with_docs: bool):
+    page = text(files if with_docs else built(contents(None), named), "index.html")
+    first = page.partition("</h1>")[2]
+    assert first.startswith('<p class="lead">The mathematics of the Transformer, held once as equations')
+    for path in ("results/index.html", "layers/index.html", "calculator.html", "judge.html"):
+        assert f'<a href="{path}" class="card">' in first
+    assert "3 results, each proved" in first and "<code>pip install .</code>" in first
+
+
 def test_no_page_holds_a_script(files: dict[str, str | bytes]):
     for name in files:
         if name.endswith(".html"):
