@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from sympy import Expr, factor
 
+from derivations.catalogue import LAYERS
 from derivations.language.counting.costs import count_flops, count_parameters
 from derivations.language.differentiation.reverse import gradient
 from derivations.language.layers.layer import Layer
 from derivations.language.printing.latex import LatexPrinter, latex_of
 from derivations.language.printing.page import Page as Printed
-from derivations.language.printing.page import Row, equation_rows, layer_page, table
+from derivations.language.printing.page import Row, equation_rows, layer_page, layer_title, table
 from derivations.language.printing.views import latex, markdown
 from derivations.site.formulas import NO_LETTERS, Formulas
 from derivations.site.markup import Html, element, joined
@@ -63,7 +65,7 @@ def layer_html(
     name: str, layer: Layer, source: Callable[[Layer], str], formulas: Formulas, used: Iterable[tuple[str, str]]
 ) -> Page:
     """Return the page of a layer; `source` returns the generated code of a layer."""
-    printed, code = layer_page(layer, LatexPrinter, "ours"), source(layer)
+    title, code = layer_title(name), source(layer)  # layers of one name differ in options, which the name says
     backward = gradient(layer)
     has_gradient = bool(backward.equations)  # a layer without real arrays has none
     back = Page(path_of(name), "", Html("")).root
@@ -72,7 +74,7 @@ def layer_html(
     content = joined(
         [
             element("p", element("a", "Layers", href="index.html"), class_="crumbs"),
-            element("h1", printed.title),
+            element("h1", title),
             element("p", element("code", name), class_="facts"),
             _beside(beside(layer, code), formulas),
             copies({name: (text, NO_LETTERS) for name, text in texts.items()}),
@@ -87,15 +89,28 @@ def layer_html(
             *([element("h2", "Used by"), element("ul", *links)] if links else []),
         ]
     )
-    return Page(path_of(name), printed.title, content, "layer", " ".join([name, *aliases_of(name)]))
+    return Page(path_of(name), title, content, "layer", " ".join([name, *aliases_of(name)]))
 
 
 def layers_page(pages: Mapping[str, Page]) -> Page:
-    """Return the page that lists all layers, in the order of the catalogue."""
-    rows = (element("li", element("a", page.title, href=f"{name}.html")) for name, page in pages.items())
-    return Page(
-        "layers/index.html", "Layers", joined([element("h1", "Layers"), element("ul", *rows, class_="results")])
-    )
+    """Return the page that lists all layers by the room of their concept, each with what it is."""
+    rooms: dict[str, list[Html]] = defaultdict(list)
+    for name, page in pages.items():
+        build = LAYERS[name].func
+        link = element("a", page.title, href=f"{name}.html")
+        words = element("span", *_said_of(build.__doc__ or ""), class_="law")
+        rooms[build.__module__.split(".")[1]].append(element("li", link, " ", words))
+    parts = [element("h1", "Layers")]
+    for room, rows in rooms.items():
+        parts += [element("h2", layer_title(room), id=room), element("ul", *rows, class_="results")]
+    return Page("layers/index.html", "Layers", joined(parts))
+
+
+def _said_of(docstring: str) -> Iterator[Html | str]:
+    """Yield what the first clause of a docstring says is returned, its names as code."""
+    words = docstring.partition("\n")[0].partition(";")[0].removeprefix("Return ").rstrip(".")
+    for place, part in enumerate(words.split("`")):
+        yield element("code", part) if place % 2 else part
 
 
 def _beside(found: Sequence[Beside], formulas: Formulas) -> Html:

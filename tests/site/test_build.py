@@ -20,7 +20,12 @@ from tests.site.links import broken
 
 RESULTS = ("softmax.jacobian", "layer_norm.jacobian", "layer_norm.gradient")
 TRIED = [Attempt("no delta", True, "tests/one.py"), Attempt("half", True, "tests/two.py")]
-LAYERS = ("scaled_dot_product_attention", "multi_head_attention", "positional_encoding")
+LAYERS = (
+    "scaled_dot_product_attention",
+    "multi_head_attention",
+    "multi_head_attention_with_biases",
+    "positional_encoding",
+)
 
 
 def named(formulas: Sequence[Formula]) -> list[str]:
@@ -73,6 +78,14 @@ def test_a_layer_without_real_arrays_has_no_gradient_on_its_page(files: dict[str
     assert "<h2>Gradient</h2>" in text(files, "layers/scaled_dot_product_attention.html")
     page = text(files, "layers/positional_encoding.html")
     assert "def positional_encoding(" in page and "radient" not in page.partition("<main")[2].partition("</main>")[0]
+
+
+def test_layers_are_listed_by_concept_with_what_they_are(files: dict[str, str | bytes]):
+    page = text(files, "layers/index.html")
+    assert '<h2 id="attention">Attention</h2>' in page and '<h2 id="positions">Positions</h2>' in page
+    assert ">Multi-head attention with biases</a>" in page and page.count(">Multi-head attention</a>") == 1
+    assert '<span class="law">attention with h heads, each with separate projections</span>' in page
+    assert "<h1>Multi-head attention with biases</h1>" in text(files, "layers/multi_head_attention_with_biases.html")
 
 
 def test_what_tests_try_is_on_the_page(files: dict[str, str | bytes]):
