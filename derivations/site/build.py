@@ -24,9 +24,9 @@ from derivations.site.judge import judge_page
 from derivations.site.layers import layer_html, layers_page
 from derivations.site.layers import path_of as layer_path
 from derivations.site.pages import Document, read_documents
-from derivations.site.results import ResultView, read_result, result_page, results_page
+from derivations.site.results import ResultView, Use, read_result, result_page, results_page
 from derivations.site.shell import Page, framed
-from derivations.site.start import welcomed
+from derivations.site.start import absent_page, welcomed
 
 __all__ = ["Contents", "built", "read_results"]
 
@@ -34,7 +34,9 @@ ASSETS = Path(__file__).with_name("assets")
 SHIPPED = ("site.css", "site.js", "theme.js", "exact.js", "calculator.js", "icon.svg")
 JUDGING = ("judge.js", "judge_client.js", "judge_worker.js", "packing.js")  # of a site that has Python
 
-Uses = Mapping[str, list[tuple[str, str]]]  # by the name of a result or layer: titles and paths of what refers to it
+NOTATION = "notation.html"  # the page of docs about letters
+
+Uses = Mapping[str, list[Use]]  # by the name of a result or layer, what refers to it
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,8 @@ def built(contents: Contents, setter: Setter) -> dict[str, str | bytes]:
     pages = [
         replace(page, content=welcomed(page.content, *numbers)) if page.path == "index.html" else page for page in pages
     ]
-    files: dict[str, str | bytes] = dict(formulas.fill({page.path: framed(page) for page in pages}, setter))
+    every = (*pages, absent_page())
+    files: dict[str, str | bytes] = dict(formulas.fill({page.path: framed(page) for page in every}, setter))
     files |= {"search-index.js": _search_index(pages), "calculator-data.js": contents.counts}
     files |= {
         f"assets/{name}": (ASSETS / name).read_bytes() for name in (*SHIPPED, *(JUDGING if contents.has_python else ()))
@@ -100,10 +103,12 @@ def built(contents: Contents, setter: Setter) -> dict[str, str | bytes]:
 
 def _result_pages(contents: Contents, formulas: Formulas, uses: Uses) -> list[Page]:
     views = contents.results
-    pages = [results_page(views)]
+    notation = NOTATION if contents.docs and (contents.docs / f"{Path(NOTATION).stem}.md").is_file() else ""
+    pages = [results_page(views, formulas)]
     for place, view in enumerate(views):
         near = [*views[max(place - 1, 0) : place], *views[place + 1 : place + 2]]
-        pages.append(result_page(view, formulas, uses.get(view.id, ()), near, contents.attempts.get(view.id, ())))
+        tried = contents.attempts.get(view.id, ())
+        pages.append(result_page(view, formulas, uses.get(view.id, ()), near, tried, notation))
     return pages
 
 
@@ -129,23 +134,26 @@ def _deeper(text: str) -> str:
 
 def _uses(contents: Contents, documents: Sequence[Document]) -> Uses:
     """Return what refers to each result and layer: pages that show it, results whose source it is, layers of parts."""
-    uses: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    uses: dict[str, list[Use]] = defaultdict(list)
     known = {view.id for view in contents.results}
     for view in contents.results:
         for part in view.source.split("; "):
             if part in known:
-                uses[part].append((view.title, view.path))
+                uses[part].append((view.heading, view.path))
     for name, layer in contents.layers.items():
         for part in dict.fromkeys(each.layer.name for each in layer.parts.values()):
             if part in contents.layers:
-                uses[part].append((layer_title(name), layer_path(name)))
+                uses[part].append(([layer_title(name)], layer_path(name)))
     for document in documents:
         for name in document.shown:
-            uses[name].append((document.page.title, document.page.path))
+            uses[name].append(([document.page.title], document.page.path))
     return uses
 
 
 def _search_index(pages: Sequence[Page]) -> str:
     """Return the index as a script, because a page that is opened as a file may load scripts and nothing else."""
-    rows = [[page.title, page.path, page.kind, page.words] for page in pages]
+    rows = [
+        [page.title, page.path, page.kind, page.words, *([page.heading] if len(page.heading) > 1 else [])]
+        for page in pages
+    ]
     return f"window.SEARCH_INDEX = {json.dumps(rows, ensure_ascii=False, separators=(',', ':'))};\n"

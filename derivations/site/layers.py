@@ -18,7 +18,7 @@ from derivations.language.printing.page import Row, equation_rows, layer_page, l
 from derivations.language.printing.views import latex, markdown
 from derivations.site.formulas import NO_LETTERS, Formulas
 from derivations.site.markup import Html, element, joined
-from derivations.site.results import copies
+from derivations.site.results import Use, copies, used_by
 from derivations.site.shell import Page
 from derivations.topics import aliases_of
 
@@ -62,14 +62,13 @@ def _statements(source: str) -> Iterator[tuple[str, str]]:
 
 
 def layer_html(
-    name: str, layer: Layer, source: Callable[[Layer], str], formulas: Formulas, used: Iterable[tuple[str, str]]
+    name: str, layer: Layer, source: Callable[[Layer], str], formulas: Formulas, used: Iterable[Use]
 ) -> Page:
     """Return the page of a layer; `source` returns the generated code of a layer."""
     title, code = layer_title(name), source(layer)  # layers of one name differ in options, which the name says
     backward = gradient(layer)
     has_gradient = bool(backward.equations)  # a layer without real arrays has none
     back = Page(path_of(name), "", Html("")).root
-    links = [element("li", element("a", title, href=back + path)) for title, path in used]
     texts = {"LaTeX": latex(layer), "Markdown": markdown(layer), "Python": code}
     content = joined(
         [
@@ -86,7 +85,7 @@ def layer_html(
             element("h2", "NumPy"),
             _code("Layer", code),
             *([_code("Gradient", source(backward))] if has_gradient else []),
-            *([element("h2", "Used by"), element("ul", *links)] if links else []),
+            *used_by(used, back, formulas),
         ]
     )
     return Page(path_of(name), title, content, "layer", " ".join([name, *aliases_of(name)]))

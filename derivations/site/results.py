@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby, islice
+from typing import TypeAlias
 
 from derivations.language.judge.rules import RULES
 from derivations.language.printing.latex import LatexPrinter
@@ -16,23 +18,33 @@ from derivations.language.printing.loops import python_source
 from derivations.language.printing.notation import NOTATIONS
 from derivations.language.printing.page import Note, Row, layer_title, page, printer_for, rows_of
 from derivations.language.printing.page import Page as Printed
-from derivations.language.printing.titles import marked
+from derivations.language.printing.titles import marked, printed_title
 from derivations.language.printing.views import display_of, page_as_markdown
 from derivations.language.printing.words import word
 from derivations.language.results.derivation import Claim, Derivation
-from derivations.language.results.titles import plain_title, title_parts
+from derivations.language.results.titles import title_parts
 from derivations.site.attempts import Attempt
 from derivations.site.formulas import NO_LETTERS, Formulas, Letters, written
 from derivations.site.markup import Html, element, joined
 from derivations.site.shell import Page
 from derivations.topics import TOPICS, aliases_of
 
-__all__ = ["ResultView", "copies", "read_result", "result_page", "results_page"]
+__all__ = ["TITLES", "ResultView", "Use", "copies", "read_result", "result_page", "results_page", "used_by"]
 
 
 OURS = "ours"
+Use: TypeAlias = tuple[Sequence[str], str]  # what refers to a result or layer: its title in parts, its path
 MOST_OF_LETTERS = 6_000  # characters of Markdown in other letters on one page, which is to stay small
-TITLES = {"vaswani": "Vaswani et al.", "columns": "column vectors"}  # other notations have their names
+TITLES = {  # what a reader calls a notation
+    "ours": "this site",
+    "vaswani": "Vaswani et al. (2017)",
+    "columns": "column vectors",
+    "chapter-8": "a chapter on the feed-forward network",
+    "chapter-7": "a chapter on attention",
+    "ffn-notes": "notes on widths",
+    "structure": "a text on the whole model",
+    "close-reading": "a close reading of Vaswani et al.",
+}
 
 
 @dataclass(frozen=True)
@@ -163,38 +175,60 @@ def _differing(written: Mapping[str, str]) -> tuple[str, Letters]:
 def result_page(
     view: ResultView,
     formulas: Formulas,
-    used: Iterable[tuple[str, str]] = (),
+    used: Iterable[Use] = (),
     beside: Sequence[ResultView] = (),
     tried: Sequence[Attempt] = (),
+    notation: str = "",
 ) -> Page:
     """Return the page of a result.
 
-    `used` are the titles and paths of what refers to it, `beside` its neighbours, `tried` the attempts to break it.
+    `used` are what refers to it, `beside` its neighbours, `tried` the attempts to break it,
+    `notation` is the path of the page about letters, if the site has one.
     """
     back = Page(view.path, "", Html("")).root
-    links = [element("li", element("a", title, href=back + path)) for title, path in used]
     topic = element("a", _topic(view.topic), href=f"{back}results/index.html#{view.topic}")
     content = joined(
         [
             element("p", topic, class_="crumbs"),
             element("h1", heading(view.heading, formulas)),
-            element("p", element("code", view.id), " ", _badge(view.level), _choice_of_letters(view), class_="facts"),
+            element(
+                "p",
+                element("code", view.id),
+                " ",
+                _badge(view.level),
+                _choice_of_letters(view, notation and back + notation),
+                class_="facts",
+            ),
             *_statements(view, formulas),
             notes(view.notes, formulas, view.letters),
             copies(view.copies),
             *_steps(view, formulas),
             *_attempts(tried),
-            *([element("h2", "Used by"), element("ul", *links)] if links else []),
-            element("nav", *(_neighbour(each, back) for each in beside), aria_label="Neighbours", class_="beside"),
+            *used_by(used, back, formulas),
+            element(
+                "nav", *(_neighbour(each, back, formulas) for each in beside), aria_label="Neighbours", class_="beside"
+            ),
         ]
     )
     words = " ".join([view.id, view.topic, *aliases_of(view.id), view.source])
-    return Page(view.path, view.title, content, "result", words)
+    return Page(view.path, view.title, content, "result", words, heading=view.heading)
 
 
 def heading(parts: Sequence[str], formulas: Formulas) -> Html:
     """Return a title with its formulas."""
     return Html(marked(parts, lambda formula: formulas.inline(formula).text, lambda words: joined([words]).text))
+
+
+def listed(parts: Sequence[str], formulas: Formulas) -> Html:
+    """Return a title in a list, whose formulas are set when they come into view."""
+    return Html(marked(parts, lambda latex: formulas.later(latex, False).text, lambda words: joined([words]).text))
+
+
+def used_by(used: Iterable[Use], back: str, formulas: Formulas) -> Iterator[Html]:
+    """Yield the links to what refers to a result or layer."""
+    links = [element("li", element("a", listed(title, formulas), href=back + path)) for title, path in used]
+    if links:
+        yield from (element("h2", "Used by"), element("ul", *links))
 
 
 def notes(found: Sequence[Note], formulas: Formulas, letters: Sequence[Letters] = ()) -> Html:
@@ -244,15 +278,21 @@ def _steps(view: ResultView, formulas: Formulas) -> Iterator[Html]:
         if len(view.claims) > 1:
             yield element("h3", f"({number})")
         several = len(claim.steps) > 1  # a single step is the statement above
-        yield element("ol", *(_step(each, formulas if several else None) for each in claim.steps), class_="steps")
+        rows = (_step(each, f"step-{number}-{place}", formulas, several) for place, each in enumerate(claim.steps, 1))
+        yield element("ol", *rows, class_="steps")
 
 
-def _step(view: StepView, formulas: Formulas | None) -> Html:
-    """Return a step with the law of its rule, and with its formula if `formulas` are given."""
-    rule = RULES.get(view.rule)
-    law = element("p", plain_title(rule.law), class_="law") if rule else None
-    shown = formulas.later(view.latex, letters=view.letters) if formulas else None
-    return element("li", element("details", element("summary", view.rule, class_="rule"), law, shown))
+def _step(view: StepView, anchor: str, formulas: Formulas, has_formula: bool) -> Html:
+    """Return a step with the law of its rule, at its own address."""
+    law = element("p", listed(_law(view.rule), formulas), class_="law") if view.rule in RULES else None
+    shown = formulas.later(view.latex, letters=view.letters) if has_formula else None
+    return element("li", element("details", element("summary", view.rule, class_="rule"), law, shown, id=anchor))
+
+
+@cache
+def _law(rule: str) -> tuple[str, ...]:
+    """Return the law of a rule as words and LaTeX in turns."""
+    return printed_title(RULES[rule].law, LatexPrinter(OURS))
 
 
 def _attempts(tried: Sequence[Attempt]) -> Iterator[Html]:
@@ -280,30 +320,34 @@ def copies(texts: Mapping[str, tuple[str, Letters]]) -> Html:
     return element("p", *buttons, class_="copies")
 
 
-def _choice_of_letters(view: ResultView) -> Html:
-    """Return the switch between notations, of those that write this result otherwise."""
-    steps = (step.letters for claim in view.claims for step in claim.steps)
-    parts = [*view.letters, *(claim.letters for claim in view.claims), *steps]
-    names = [name for name in NOTATIONS if any(name in letters for letters in parts)]
-    if not names:
+def _choice_of_letters(view: ResultView, notation: str) -> Html:
+    """Return the switch between notations, of those that write this result otherwise, and the link to their page."""
+    seen = [*view.letters, *(claim.letters for claim in view.claims)]
+    steps = [step.letters for claim in view.claims for step in claim.steps]
+    options = [element("option", TITLES[OURS], value=OURS)]
+    for name in NOTATIONS:
+        if any(name in letters for letters in (*seen, *steps)):
+            only = "" if any(name in letters for letters in seen) else " (in the steps)"
+            options.append(element("option", TITLES.get(name, name) + only, value=name))
+    if len(options) == 1:
         return Html("")
-    options = (element("option", TITLES.get(name, name), value=name) for name in (OURS, *names))
-    return element("label", " Letters ", element("select", *options, id="letters"), class_="letters")
+    words = element("a", "Letters", href=notation) if notation else "Letters"
+    return element("label", " ", words, " of ", element("select", *options, id="letters"), class_="letters")
 
 
 def _badge(level: str) -> Html:
     return element("span", level, class_=f"badge {level.partition(' ')[0]}")
 
 
-def _neighbour(view: ResultView, back: str) -> Html:
-    return element("a", view.title, href=back + view.path)
+def _neighbour(view: ResultView, back: str, formulas: Formulas) -> Html:
+    return element("a", listed(view.heading, formulas), href=back + view.path)
 
 
 def _topic(topic: str) -> str:
     return layer_title(topic)
 
 
-def results_page(views: Sequence[ResultView]) -> Page:
+def results_page(views: Sequence[ResultView], formulas: Formulas) -> Page:
     """Return the page that lists all results by topic."""
     topics = [(topic, list(found)) for topic, found in groupby(views, key=lambda view: view.topic)]
     contents = element(
@@ -313,6 +357,9 @@ def results_page(views: Sequence[ResultView]) -> Page:
     for topic, found in topics:
         parts += [element("h2", _topic(topic), id=topic)]
         parts += [element("p", TOPICS[topic])] if topic in TOPICS else []
-        rows = (element("li", element("a", each.title, href=each.path.removeprefix("results/"))) for each in found)
+        rows = (
+            element("li", element("a", listed(each.heading, formulas), href=each.path.removeprefix("results/")))
+            for each in found
+        )
         parts.append(element("ul", *rows, class_="results"))
     return Page("results/index.html", "Results", joined(parts), "page", "")

@@ -34,6 +34,7 @@ class Page:
     kind: str = "page"
     words: str = ""  # that the search finds it by, beside its title
     scripts: tuple[str, ...] = ()
+    heading: tuple[str, ...] = ()  # the title as words and LaTeX in turns, where it has formulas
 
     @property
     def root(self) -> str:

@@ -6,8 +6,9 @@ from importlib.metadata import metadata
 
 from derivations.site.judge import PATH as JUDGE
 from derivations.site.markup import Html, element, joined
+from derivations.site.shell import Page
 
-__all__ = ["welcomed"]
+__all__ = ["absent_page", "welcomed"]
 
 PACKAGE = "derivations"
 
@@ -23,7 +24,11 @@ def _welcome(results: int, layers: int, models: int) -> Html:
     cards = (
         ("results/index.html", "Read formulas", f"{results} results, each proved step by step for all sizes, to copy."),
         ("layers/index.html", "Read layers", f"{layers} layers: equations beside their NumPy, gradients and costs."),
-        ("calculator.html", "Size a model", f"Parameters, FLOPs and bytes of {models} models or of yours; does it fit."),
+        (
+            "calculator.html",
+            "Size a model",
+            f"Parameters, FLOPs and bytes of {models} models or of yours; does it fit.",
+        ),
         (JUDGE, "Check your own", "A formula, a document or a NumPy function of yours, decided in your browser."),
     )
     parts = (
@@ -40,3 +45,10 @@ def _welcome(results: int, layers: int, models: int) -> Html:
 
 def _card(path: str, title: str, words: str) -> Html:
     return element("a", element("strong", title), element("span", words), href=path, class_="card")
+
+
+def absent_page() -> Page:
+    """Return the page that web servers show for an address without a page."""
+    start = element("a", "the start page", href="index.html")
+    content = element("p", "This address has no page: look on ", start, ", or search above.")
+    return Page("404.html", "No such page", element("h1", "No such page") + content)

@@ -1,5 +1,6 @@
 """A small site, whose formulas are set by a stand-in: what the pages hold, and how they refer to one another."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,12 +10,13 @@ from click.testing import CliRunner
 from derivations import get
 from derivations.catalogue import layer
 from derivations.cli import cli
+from derivations.language.printing.notation import NOTATIONS
 from derivations.site.attempts import Attempt
 from derivations.site.build import Contents, built
 from derivations.site.calculator import calculator_data
 from derivations.site.formulas import Formula
 from derivations.site.layers import beside
-from derivations.site.results import read_result
+from derivations.site.results import TITLES, read_result
 from numeric.codegen.compile import source
 from tests.site.links import broken
 
@@ -65,11 +67,31 @@ def test_a_result_that_a_notation_writes_otherwise_has_a_switch(files: dict[str,
     assert r"y = \text{Softmax}(x)" in page and r"i, k = 1, \ldots, L" in page
 
 
+def test_the_switch_of_letters_says_whose_they_are(files: dict[str, str | bytes]):
+    page = text(files, "results/softmax.jacobian.html")
+    assert ">a close reading of Vaswani et al.</option>" in page and "chapter-7" not in page.partition("<select")[0]
+    assert "notation.html" not in page  # of which these pages have none
+    assert set(TITLES) >= set(NOTATIONS)
+
+
+def test_titles_have_their_formulas_in_lists_and_in_the_search(files: dict[str, str | bytes]):
+    heading = read_result(get("layer_norm.gradient"), "proved").heading
+    assert len(heading) > 1
+    shown = f"[{heading[1]}]".replace("&", "&amp;").replace("<", "&lt;")
+    assert shown in text(files, "results/index.html") and shown in text(files, "results/layer_norm.jacobian.html")
+    assert json.dumps(heading, ensure_ascii=False, separators=(",", ":")) in text(files, "search-index.js")
+
+
+def test_a_page_that_is_not_there_leads_to_the_start(files: dict[str, str | bytes]):
+    assert '<a href="index.html">' in text(files, "404.html") and "404" not in text(files, "search-index.js")
+
+
 def test_the_page_of_a_result(files: dict[str, str | bytes]):
     page = text(files, "results/softmax.jacobian.html")
     assert "<h1>Jacobian of softmax</h1>" in page and ">proved</span>" in page
     assert r"[\frac{\partial y_{i}}{\partial x_{k}} = y_{i} (\delta_{ik} - y_{k})]" in page
-    assert page.count("<details>") == 3 and "(u/v)&#x27;" not in page and "(u/v)' = " in page
+    assert page.count('<details id="step-1-') == 3 and '<details id="step-1-2">' in page
+    assert "[(u/v)' = " in page  # the law of a rule, as a formula
     assert "Bridle (1990)" in page and r"[x \in \mathbb{R}^{n}]" in page
     assert '<a href="../index.html">Start</a>' in page  # the page that shows it
 

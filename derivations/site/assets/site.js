@@ -3,6 +3,7 @@
 
 const root = document.body.dataset.root;
 const MOST = 12;
+let printing = false; // which opens all steps
 
 // --- copy buttons ---
 
@@ -50,6 +51,7 @@ document.getElementById("theme").addEventListener("click", () => {
 function reachable() {
   for (const box of document.querySelectorAll("h1, .display, .wide, .notes dd, main p, .verdicts li, pre")) {
     const scrolls = box.scrollWidth > box.clientWidth;
+    box.classList.toggle("scrolls", scrolls); // a shade at the edge says that there is more
     if (scrolls) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   }
@@ -120,9 +122,26 @@ if (letters) {
   }
 }
 
+// --- a step has an address: it opens at it, and the address follows what is opened ---
+
+function atAddress() {
+  const step = location.hash.startsWith("#step-") && document.getElementById(location.hash.slice(1));
+  if (!step || step.open) return;
+  step.open = true;
+  step.scrollIntoView();
+}
+for (const step of document.querySelectorAll("details[id]")) {
+  step.addEventListener("toggle", () => {
+    if (step.open && !printing) history.replaceState(null, "", `#${step.id}`);
+  });
+}
+addEventListener("hashchange", atAddress);
+atAddress();
+
 // --- before printing, all steps are opened ---
 
 addEventListener("beforeprint", () => {
+  printing = true;
   for (const each of document.querySelectorAll("details")) each.open = true;
   document.querySelectorAll(".later").forEach(set);
 });
@@ -139,13 +158,15 @@ function folded(text) {
   return text.toLowerCase().replace(/[_.\-]/g, " ");
 }
 
-const entries = (window.SEARCH_INDEX || []).map(([title, path, kind, words]) => ({
+const entries = (window.SEARCH_INDEX || []).map(([title, path, kind, words, heading]) => ({
   title,
+  heading: heading ?? [title], // words and LaTeX in turns
   path,
   kind,
   own: folded(title),
   all: folded(`${title} ${words}`),
 }));
+const vocabulary = new Set(entries.flatMap((entry) => entry.all.split(/[^\p{L}\p{N}]+/u)).filter((each) => each.length > 2));
 
 // Every word must occur; a title counts more than the other words, a whole word more than a part of one.
 function score(entry, words) {
@@ -170,6 +191,36 @@ function search(query) {
     .map((each) => each.entry);
 }
 
+// Pairs of neighbouring letters that two words share, as a part of all (Dice).
+function likeness(one, other) {
+  const pairs = (word) => new Set([...word].slice(1).map((letter, place) => word[place] + letter));
+  const [a, b] = [pairs(one), pairs(other)];
+  return (2 * [...a].filter((each) => b.has(each)).length) / (a.size + b.size || 1);
+}
+
+// The query with the nearest known word in the place of each that occurs nowhere; nothing where none is near.
+function nearest(query) {
+  const words = folded(query).split(/\s+/).filter(Boolean).slice(0, MOST);
+  const known = words.map((word) => {
+    if (word.length > 40 || entries.some((entry) => entry.all.includes(word))) return word;
+    const [best] = [...vocabulary].map((each) => [likeness(word, each), each]).sort(([a], [b]) => b - a);
+    return best && best[0] >= 0.5 ? best[1] : "";
+  });
+  const near = known.filter(Boolean).join(" ");
+  return near !== words.join(" ") && search(near).length ? near : "";
+}
+
+function nothing() {
+  const row = document.createElement("li");
+  const near = nearest(box.value);
+  row.role = "option";
+  row.setAttribute("aria-disabled", String(!near));
+  row.textContent = near ? `Nothing found. Did you mean “${near}”?` : "Nothing found.";
+  row.addEventListener("mousedown", (event) => event.preventDefault());
+  if (near) row.addEventListener("click", () => { box.value = near; show(); });
+  return row;
+}
+
 function show() {
   rows = search(box.value);
   chosen = -1;
@@ -179,7 +230,11 @@ function show() {
       const kind = document.createElement("span");
       row.id = `found-${place}`;
       row.role = "option";
-      row.textContent = entry.title;
+      for (const [at, part] of entry.heading.entries()) {
+        const piece = document.createElement("b");
+        if (at % 2) katex.render(part, piece, { throwOnError: false, strict: "ignore" });
+        row.append(at % 2 ? piece : part);
+      }
       kind.textContent = entry.kind;
       row.append(" ", kind);
       row.addEventListener("mousedown", (event) => event.preventDefault());
@@ -187,7 +242,8 @@ function show() {
       return row;
     }),
   );
-  found.hidden = !rows.length;
+  if (!rows.length && box.value.trim()) found.append(nothing());
+  found.hidden = !found.children.length;
   box.setAttribute("aria-expanded", String(!found.hidden));
   box.removeAttribute("aria-activedescendant");
 }
@@ -210,7 +266,7 @@ box.addEventListener("blur", () => {
   box.setAttribute("aria-expanded", "false");
 });
 box.addEventListener("keydown", (event) => {
-  if (event.key === "Enter") open(Math.max(chosen, 0));
+  if (event.key === "Enter") rows.length ? open(Math.max(chosen, 0)) : found.firstChild?.click();
   else if (event.key === "Escape") box.blur();
   else if (rows.length && event.key === "ArrowDown") choose(chosen + 1);
   else if (rows.length && event.key === "ArrowUp") choose(chosen - 1);
