@@ -95,7 +95,7 @@ def layers_page(pages: Mapping[str, Page]) -> Page:
     """Return the page that lists all layers by the room of their concept, each with what it is."""
     rooms: dict[str, list[Html]] = defaultdict(list)
     for name, page in pages.items():
-        build = LAYERS[name].func
+        build = getattr(LAYERS[name], "func", LAYERS[name])
         link = element("a", page.title, href=f"{name}.html")
         words = element("span", *_said_of(build.__doc__ or ""), class_="law")
         rooms[build.__module__.split(".")[1]].append(element("li", link, " ", words))

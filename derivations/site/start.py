@@ -35,9 +35,9 @@ def _welcome(results: int, layers: int, models: int) -> Html:
         element("p", about["Summary"], class_="lead"),
         element("nav", *(_card(*card) for card in cards), aria_label="What to do here", class_="cards"),
         element(
-            "p", "To have it on your machine: ", element("code", "pip install ."), " in the folder of its source, with ",
-            f"Python {about['Requires-Python'].removeprefix('>=')} or later; then ", element("code", PACKAGE), " proves "
-            "every result.",
+            "p", "To have it on your machine: ", element("code", "pip install ."), " in the folder of its source, with "
+            f"Python {about['Requires-Python'].removeprefix('>=')} or later; then ", element("code", PACKAGE),
+            " proves every result.",
         ),
     )  # fmt: skip
     return joined(parts)
