@@ -109,17 +109,14 @@ def _narrow(value: float) -> str | None:
     return short if same and float(short) != value else None
 
 
-_LONG = 1e10  # against the gap: so near to a decimal of few digits is no other number that somebody wrote
+_ROUNDING = 2 * math.ulp(1.0)  # of a sum of numbers up to 1
 
 
-def _rounded(value: float) -> str | None:
-    """Return the short decimal that a number differs from by rounding, as 1 - 0.9 = 0.09999999999999998 is 0.1.
-
-    Python computes with literals before an array sees them. Whoever writes a number down writes fewer digits.
-    """
+def _sum_of_short(value: float) -> str | None:
+    """Return the short decimal that was meant where Python computed one from others, as 1 - 0.9 for 0.1."""
     short = f"{value:.{_DIGITS}g}"
-    gap = abs(value - float(short))
-    return short if 0 < gap <= math.ulp(max(1.0, abs(value))) and gap * _LONG <= abs(value) else None
+    gap = abs(float(short) - value)
+    return short if 0 < gap <= min(_ROUNDING, 1e-9 * abs(value)) else None
 
 
 @cache
@@ -160,10 +157,10 @@ def number(value: Any) -> Expr:
     if quotient is not None:
         current().read(f"{value!r} as {quotient}")
         return quotient
-    rounded = _rounded(value)
-    if rounded is not None:
-        current().read(f"{value!r} as {rounded}, which it is but for rounding")
-        return Rational(rounded)
+    short = _sum_of_short(value)
+    if short is not None:
+        current().read(f"{value!r} as {short}")
+        return Rational(short)
     close = _close(value)
     if close is not None:
         closed, written = close

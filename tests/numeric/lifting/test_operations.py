@@ -212,7 +212,6 @@ def test_truth_values():
     follows(lambda a, b: ((a > 0) * (b > 0)) * 2.0, a=(n, d), b=(n, d))
     follows(lambda a, b: np.where((a > 0) & ~(b > 0) | (a < -1), a, b), a=(n, d), b=(d,))
     follows(lambda a: (a > 0).sum(0) + (a > 0).astype(float).mean(0), a=(n, d))
-    follows(lambda a: a * np.tril(np.ones(a.shape)).astype(bool) + a.astype(bool) / 2, a=(n, d))
     follows(lambda a: ((a > 0) == False) * a, a=(n,))  # noqa: E712
     follows(lambda a: np.logical_and(a, a) * a + np.logical_not(a), a=(n,))
 
@@ -391,10 +390,7 @@ def test_decimals_that_python_computed_are_read_as_the_short_ones_that_were_mean
         return 0.9 * x + (1 - 0.9) * y
 
     verdict = prove_same(moving, lambda x, y: 0.9 * x + 0.1 * y, x=(n,), y=(n,))
-    assert (
-        verdict.level == "proved"
-        and "reading 0.09999999999999998 as 0.1, which it is but for rounding" in verdict.qualified
-    )
+    assert verdict.level == "proved" and "reading 0.09999999999999998 as 0.1" in verdict.qualified
     for other in (0.1000001, 0.10000000001):
         assert prove_same(moving, lambda x, y, c=other: 0.9 * x + c * y, x=(n,), y=(n,)).level != "proved"
 
