@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import count
 
-from sympy import Expr, Ge, Gt, I, Indexed, Mul, Ne, Pow, Rational, Symbol, cos, expand
+from sympy import Expr, Ge, Gt, I, Indexed, Ne, Pow, Rational, Symbol, cos, expand
 from sympy.core.relational import Relational
 
 from derivations.language.arrays.binding import free_symbols
@@ -59,13 +59,8 @@ def of_its_own(
     evidence = prove_equal(output, output, goal, "definition", refute=False)
     if evidence.level == "proved":
         return None
-    kind, value = evidence.unmet or ("", Rational(0))
-    if not plain:
-        return _stated((kind, value), output, equations, ranges)
-    # a product is not 0 where none of its factors is
-    parts = Mul.make_args(value) if kind == "nonzero" else (value,)
-    found = (_stated(_plainest(kind, part), output, equations, ranges) for part in parts if not part.is_number)
-    return next((each for each in found if each not in assumptions), None)
+    unmet = evidence.unmet or ("", Rational(0))
+    return _stated(_plainest(*unmet) if plain else unmet, output, equations, ranges)
 
 
 def _stated(

@@ -109,16 +109,6 @@ def _narrow(value: float) -> str | None:
     return short if same and float(short) != value else None
 
 
-_ROUNDING = 2 * math.ulp(1.0)  # of a sum of numbers up to 1
-
-
-def _sum_of_short(value: float) -> str | None:
-    """Return the short decimal that was meant where Python computed one from others, as 1 - 0.9 for 0.1."""
-    short = f"{value:.{_DIGITS}g}"
-    gap = abs(float(short) - value)
-    return short if 0 < gap <= min(_ROUNDING, 1e-9 * abs(value)) else None
-
-
 @cache
 def _closed() -> tuple[tuple[Expr, float, str], ...]:
     return tuple((closed, float(closed), written) for closed, written in _CLOSED)
@@ -157,10 +147,6 @@ def number(value: Any) -> Expr:
     if quotient is not None:
         current().read(f"{value!r} as {quotient}")
         return quotient
-    short = _sum_of_short(value)
-    if short is not None:
-        current().read(f"{value!r} as {short}")
-        return Rational(short)
     close = _close(value)
     if close is not None:
         closed, written = close
