@@ -109,6 +109,20 @@ def _narrow(value: float) -> str | None:
     return short if same and float(short) != value else None
 
 
+_LONG = 1e10  # against the gap: so near to a decimal of few digits is no other number that somebody wrote
+
+
+def _rounded(value: float) -> tuple[Expr, str] | None:
+    """Return the short decimal that a number differs from by rounding, as 1 - 0.9 = 0.09999999999999998 is 0.1.
+
+    Python computes with literals before an array sees them. Whoever writes a number down writes fewer digits.
+    """
+    short = f"{value:.{_DIGITS}g}"
+    gap = abs(value - float(short))
+    near = 0 < gap <= math.ulp(max(1.0, abs(value))) and gap * _LONG <= abs(value)
+    return (Rational(short), short) if near else None
+
+
 @cache
 def _closed() -> tuple[tuple[Expr, float, str], ...]:
     return tuple((closed, float(closed), written) for closed, written in _CLOSED)
@@ -147,7 +161,7 @@ def number(value: Any) -> Expr:
     if quotient is not None:
         current().read(f"{value!r} as {quotient}")
         return quotient
-    close = _close(value)
+    close = _rounded(value) or _close(value)
     if close is not None:
         closed, written = close
         current().near[f"{value!r} for {written}, which differs by {abs(value - float(closed)):.1e}"] = None

@@ -216,7 +216,15 @@ def _as_second(one: Callable[..., Any], name: str, second: Lifted) -> Verdict:
     """Return the verdict about a function and another one that was lifted."""
     binding = Binding(second.layer, dict(second.arguments))
     verdict = _by_binding(one, name, binding, also=second)
-    return verdict if verdict.level == "proved" else _with_refutation(one, verdict, binding)
+    if verdict.level == "proved":
+        return verdict
+    near = () if verdict.lifted is None else (*verdict.lifted.near, *second.near)
+    if near:
+        again = _checked(next(ways(second.function, (), second.arguments, generous=True)))
+        generous = _by_binding(one, name, Binding(again.layer, dict(again.arguments)), also=again, generous=True)
+        if generous.level == "proved":
+            return replace(generous, level="equal up to a literal", literals=tuple(dict.fromkeys(near)))
+    return _with_refutation(one, verdict, binding)
 
 
 def _prove_formula(function: Callable[..., Any], formula: Expr, shapes: Mapping[str, Any]) -> Verdict:

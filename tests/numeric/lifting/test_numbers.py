@@ -116,6 +116,27 @@ def test_a_literal_is_exact_or_a_constant_whose_double_it_is(literal, exact, rea
     assert [r.rpartition(" as ")[2] for r in trace.readings] == ([reading] if reading else [])
 
 
+@pytest.mark.parametrize(
+    ("literal", "near"),
+    [
+        (1 - 0.9, "0.1"),
+        (1 - 0.9999, "0.0001"),
+        (0.1 + 0.2, "0.3"),
+        (0.7978845608, "sqrt(2/pi)"),
+        (1 / 3, None),
+        (0.1000000001, None),
+        (0.1000000000000009, None),
+        (3.141592653589793e-17, None),
+    ],
+)
+def test_a_literal_that_was_rounded_keeps_its_value_unless_the_gap_is_told(literal, near):
+    """Python computes 1 - 0.9 before an array sees it; the level of such a proof names the literal."""
+    trace = Trace()
+    with tracing(trace):
+        assert number(literal) == Rational(repr(literal))
+    assert [each.split(" for ")[1].split(",")[0] for each in trace.near] == ([near] if near else [])
+
+
 def test_both_answers_to_a_comparison_are_ways():
     from numeric.lifting.lift import ways
 
