@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import count
 
-from sympy import Expr, Ge, Gt, I, Indexed, Ne, Pow, Rational, Symbol, cos, expand
+from sympy import Expr, Ge, Gt, I, Indexed, Mul, Ne, Pow, Rational, Symbol, cos, expand
 from sympy.core.relational import Relational
 
 from derivations.language.arrays.binding import free_symbols
@@ -60,7 +60,16 @@ def of_its_own(
     if evidence.level == "proved":
         return None
     unmet = evidence.unmet or ("", Rational(0))
-    return _stated(_plainest(*unmet) if plain else unmet, output, equations, ranges)
+    if not plain:
+        return _stated(unmet, output, equations, ranges)
+    stated = [_stated(_plainest(*part), output, equations, ranges) for part in _factors(*unmet)]
+    return next((each for each in stated if each is not None and each not in assumptions), stated[-1])
+
+
+def _factors(kind: str, value: Expr) -> list[tuple[str, Expr]]:
+    """Return the conditions on the factors of a product: it is not 0 just where none of them is."""
+    parts = Mul.make_args(value) if kind == "nonzero" else (value,)
+    return [(kind, part) for part in parts if part.free_symbols] or [(kind, value)]
 
 
 def _stated(

@@ -16,7 +16,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from sympy import Expr, Symbol
+from sympy import Expr, Indexed, Integer, Symbol
 from sympy import Tuple as Places
 
 from derivations.language.arrays.binding import replace_free
@@ -33,6 +33,7 @@ __all__ = ["Chain", "fine_shape", "numbers_of_parts", "paired_numbers", "read_th
 
 _LARGEST_RANK = 5
 _RESTORED = 3  # shared arrays whose definitions a claim may need again
+_DEEPER = 6  # more of them, of which side conditions speak
 
 
 @dataclass
@@ -50,7 +51,7 @@ class Chain:
         """Return the judge's evidence for an equality under the equations that are not shared yet.
 
         What the right side reads, or what was shared last, may be needed after all, such as that a variance is a sum of
-        squares.
+        squares; and then what these are computed from, such as that a divisor is a sum of powers of e.
         """
         evidence = self._claimed(left, right)
         if evidence.level == "proved":
@@ -60,14 +61,21 @@ class Chain:
         last = [self.shared[-count:] for count in range(1, min(len(self.shared), _RESTORED) + 1)]
         tried: list[list[tuple[Variable, Equation, Variable, Equation]]] = [[]]
         for restored in (near, *last):
-            if restored in tried:
-                continue
-            tried.append(restored)
-            with self._restored(restored):
-                again = self._claimed(left, right)
-            if again.level == "proved":
-                return again
+            while restored not in tried and len(restored) <= len(near) + _DEEPER:
+                tried.append(restored)
+                with self._restored(restored):
+                    again = self._claimed(left, right)
+                if again.level == "proved":
+                    return again
+                restored = [*restored, *(each for each in self._behind(again) if each not in restored)]
         return evidence
+
+    def _behind(self, evidence: StepEvidence) -> list[tuple[Variable, Equation, Variable, Equation]]:
+        """Return the shared arrays of which a missing side condition speaks: their definitions may show it."""
+        value = evidence.unmet[1] if evidence.unmet else Integer(0)
+        named = {each.name for each in value.free_symbols if isinstance(each, Symbol)}
+        named |= {each.base.label.name for each in value.atoms(Indexed)}
+        return [each for each in self.shared if named & {each[0].name, each[2].name}]
 
     def _claimed(self, left: Array, right: Array) -> StepEvidence:
         definitions = (*self.own.values(), *self.fixed, *self.theirs.values())

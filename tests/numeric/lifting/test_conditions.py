@@ -125,3 +125,47 @@ def test_a_layer_says_nothing_where_it_has_no_value() -> None:
 def test_a_divisor_that_the_layer_does_not_have_is_not_assumed_away() -> None:
     verdict = prove(lambda X, W, b: (X @ W + b) * X.sum() / X.sum(), layers()["linear"])
     assert verdict.level == "unknown", verdict.explain()
+
+
+def by_norms(A: Any, B: Any) -> Any:
+    return A / np.linalg.norm(A, axis=1, keepdims=True) @ (B / np.linalg.norm(B, axis=1, keepdims=True)).T
+
+
+def by_one_divisor(A: Any, B: Any) -> Any:
+    return A @ B.T / np.outer(np.sqrt((A**2).sum(1)), np.sqrt((B**2).sum(1)))
+
+
+def by_the_norms_of_one(A: Any, B: Any) -> Any:
+    return A @ B.T / np.outer(np.sqrt((A**2).sum(1)), np.sqrt((A**2).sum(1)))
+
+
+def test_a_product_is_not_0_where_no_factor_is() -> None:
+    """One function divides by two norms, the other one by their product: both conditions are said of each."""
+    verdict = prove_same(by_norms, by_one_divisor, A=(n, d), B=(p, d))
+    assert verdict.level == "proved", str(verdict)
+    assert str(verdict).count("where") == 2
+    assert prove_same(by_norms, by_the_norms_of_one, A=(n, d), B=(n, d)).level == "refuted"
+
+
+def probabilities(x: Any) -> Any:
+    e = np.exp(x)
+    return e / e.sum()
+
+
+def by_divergences(x: Any, y: Any) -> Any:
+    P, Q = probabilities(x), probabilities(y)
+    M = (P + Q) / 2
+    return (P * (np.log(P) - np.log(M))).sum() / 2 + (Q * (np.log(Q) - np.log(M))).sum() / 2
+
+
+def by_entropies(x: Any, y: Any, of_second: float = 0.5) -> Any:
+    P, Q = probabilities(x), probabilities(y)
+    M = (P + Q) / 2
+    return (P * np.log(P)).sum() / 2 + of_second * (Q * np.log(Q)).sum() - (M * np.log(M)).sum()
+
+
+def test_definitions_behind_a_divisor_are_read_again() -> None:
+    """Both share their probabilities; that these are positive follows from what they are computed from."""
+    assert prove_same(by_divergences, by_entropies, x=(n,), y=(n,)).level == "proved"
+    wrong = prove_same(by_divergences, lambda x, y: by_entropies(x, y, 0.25), x=(n,), y=(n,))
+    assert wrong.level == "refuted", str(wrong)
