@@ -69,6 +69,7 @@ class Lifted:
     near: tuple[str, ...] = ()  # decimals that are close to a known constant
     recognised: tuple[str, ...] = ()  # arrays that are written as a named function, by proof
     rounded: bool = False  # whether the function casts to a number type of fewer digits
+    narrowed: bool = False  # its equations hold only under conditions that the function itself does not need
     lines: Mapping[Array, str] = field(default_factory=dict, compare=False, repr=False)  # of the user, by array
 
     def __getattr__(self, name: str) -> Any:
@@ -345,6 +346,7 @@ def _lifted(
         guarded=tuple((renamed[mask], answer) for mask, answer in trace.guarded),
         near=tuple(trace.near),
         rounded=trace.rounded,
+        narrowed=trace.narrowed,
         lines={renamed[variable]: line for variable, line in trace.lines.items() if variable in renamed},
     )
 

@@ -15,10 +15,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
-from sympy import Expr, Gt, Ne, Rational, Symbol, cosh, exp, sinh
+from sympy import Expr, Gt, Indexed, Ne, Rational, Symbol, cosh, exp, sinh
 
 from derivations.language.arrays.expression import Variable
 from derivations.language.arrays.functions import named
@@ -45,7 +46,7 @@ from numeric.lifting.reading.arguments import refuse_unknown_names, with_given_s
 from numeric.lifting.reading.binding import Binding
 from numeric.lifting.reading.readings import bindings
 from numeric.lifting.refusals import NotFollowed, line_of_error
-from numeric.lifting.refutation import decimals_of, meant_scalars, refutation, untold_scalars
+from numeric.lifting.refutation import decimals_of, differing_elsewhere, meant_scalars, refutation, untold_scalars
 from numeric.lifting.stacks import of_members
 from numeric.lifting.verdict import Verdict
 from numeric.verification.conformance import conformance
@@ -124,7 +125,10 @@ def _by_bindings(
         verdict = _by_binding(function, name, binding)
         if verdict.level == "proved":
             _PROVED[kind] = number
-            return verdict
+            if verdict.lifted is None or not verdict.lifted.narrowed:
+                return verdict
+            scalars = next(iter(meant_scalars(verdict.lifted, binding.layer)), {})
+            return _held_elsewhere(verdict, partial(binding.value, scalars=scalars))
         near = () if verdict.lifted is None else verdict.lifted.near
         if near:
             generous = _by_binding(function, name, binding, generous=True)
@@ -152,6 +156,13 @@ def _with_refutation(function: Callable[..., Any], verdict: Verdict, binding: Bi
         scalars = next(iter(meant_scalars(verdict.lifted, binding.layer)), {})
         where = first_difference(verdict.lifted, binding, scalars)
     return replace(verdict, level="refuted", counterexample=wrong, where=where)
+
+
+def _held_elsewhere(verdict: Verdict, value: Callable[[Run], Any]) -> Verdict:
+    """Return a proof under conditions that the function itself does not need, unless runs differ without them."""
+    assert verdict.lifted is not None
+    wrong = differing_elsewhere(verdict.lifted, value)
+    return verdict if wrong is None else replace(verdict, level="refuted", counterexample=wrong)
 
 
 def prove_same(one: Callable[..., Any], other: Callable[..., Any] | Expr, /, **shapes: Any) -> Verdict:
@@ -217,7 +228,8 @@ def _as_second(one: Callable[..., Any], name: str, second: Lifted) -> Verdict:
     binding = Binding(second.layer, dict(second.arguments))
     verdict = _by_binding(one, name, binding, also=second)
     if verdict.level == "proved":
-        return verdict
+        narrowed = second.narrowed or (verdict.lifted is not None and verdict.lifted.narrowed)
+        return _held_elsewhere(verdict, lambda run: run_function(second, run)) if narrowed else verdict
     near = () if verdict.lifted is None else (*verdict.lifted.near, *second.near)
     if near:
         again = _checked(next(ways(second.function, (), second.arguments, generous=True)))
@@ -394,8 +406,9 @@ def _decided(lifted: Lifted, name: str, binding: Binding, also: Lifted | None) -
         reason = f"its result has shape {shape_text(left.shape)}, that of {layer.name} {shape_text(right.shape)}"
         return Verdict("unknown", **base, reason=reason)
     evidence: tuple[StepEvidence, ...] | None = None
+    stated = replace(lifted, conditions=tuple(dict.fromkeys((*lifted.conditions, *_of_arguments(also)))))
     for scalars, reading in _scalar_values(lifted, layer):
-        tried, added = under_conditions(lifted, binding, scalars, also is None)
+        tried, added = under_conditions(stated, binding, scalars, also is None)
         evidence = evidence or tried  # the first reading that a run does not contradict is the likeliest
         if is_proved(tried):
             base["readings"] = (*base["readings"], *reading)
@@ -404,6 +417,16 @@ def _decided(lifted: Lifted, name: str, binding: Binding, also: Lifted | None) -
             return Verdict("proved", **base, evidence=tried, provided=provided)
     reason = next((e.reason for e in evidence or () if e.level != "proved"), "its equations give other numbers")
     return Verdict("unknown", **base, reason=reason)
+
+
+def _of_arguments(also: Lifted | None) -> tuple[Assumption, ...]:
+    """Return the conditions of the other function that speak of arguments alone: both have these by the same names."""
+    if also is None:
+        return ()
+    names = {variable.name for variable in also.layer.inputs}
+    return tuple(
+        each for each in also.conditions if {entry.base.label.name for entry in each.statement.atoms(Indexed)} <= names
+    )
 
 
 def _is_of_sizes(added: Assumption) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from numeric.lifting.lift import Lifted
 from numeric.lifting.reading.binding import Binding
 from numeric.lifting.refusals import NotFollowed
 
-__all__ = ["decimals_of", "meant_scalars", "refutation", "untold_scalars"]
+__all__ = ["decimals_of", "differing_elsewhere", "meant_scalars", "refutation", "untold_scalars"]
 
 _RUNS = 5  # in which a difference is looked for
 _DRAWN = (
@@ -121,3 +121,21 @@ def refutation(lifted: Lifted, binding: Binding) -> Disagreement | OtherShape | 
     if other_shape is None or len(other_shape.left) > len(other_shape.right):
         return None  # more axes than the layer's: the function may want its arguments with more axes
     return other_shape
+
+
+def differing_elsewhere(lifted: Lifted, value: Callable[[Run], Any]) -> Disagreement | None:
+    """Return a run in which a function and its target differ, whether or not it satisfies the conditions of a proof.
+
+    Conditions that a formula needs and the function does not, such as that factors are positive, must not hide it.
+    """
+    for seed, sizes in enumerate(assignments(lifted, wanted=_RUNS)):
+        run = draw(lifted, sizes, seed=seed + 10)
+        try:
+            one, other = run_function(lifted, run), value(run)
+        except (Exception, NotFollowed):  # one of the two has no value there
+            continue
+        if one.shape == other.shape and np.isfinite(one).all() and np.isfinite(other).all():
+            found = disagreement(one, other, run, lifted.rounded)
+            if found is not None:
+                return found
+    return None

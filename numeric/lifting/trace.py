@@ -66,6 +66,7 @@ class Trace:
     lines: dict[Variable, str] = field(default_factory=dict)
     made_with: dict[Symbol, int] = field(default_factory=dict)  # sizes of tables that a module holds
     rounded: bool = False  # whether numbers were cast to a type of fewer digits, which is read as no change
+    narrowed: bool = False  # whether a formula holds only under conditions that the function itself does not need
     generous: bool = False  # whether a decimal near a known constant is read as that constant
     near: dict[str, None] = field(default_factory=dict)  # such decimals, with the constants and the gaps
     prefix: str = "t"

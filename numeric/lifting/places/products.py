@@ -1,6 +1,7 @@
-"""Products along axes of known sizes, one factor after another, and sums of products with a short vector.
+"""Products along axes, and sums of products with a short vector.
 
-Of a symbolic number of factors there is no formula.
+Definition   of a known number of factors one after another; of a symbolic number exp(sum_j log(x_j)), which is their
+             product where all factors are positive: that is a condition of the verdict
 """
 
 from __future__ import annotations
@@ -9,13 +10,25 @@ from collections.abc import Sequence
 from functools import reduce
 from itertools import accumulate
 
-from sympy import Integer
+from sympy import Gt, Integer
 
-from numeric.lifting.operations import add, axis_number, finite, inserted, multiply, real
+from numeric.lifting.operations import (
+    UNARY,
+    add,
+    axis_number,
+    compare,
+    finite,
+    inserted,
+    multiply,
+    real,
+    summed,
+)
 from numeric.lifting.places.joining import LARGEST_TABLE, padded, stack
+from numeric.lifting.places.positions import running_sums
 from numeric.lifting.places.slices import item
 from numeric.lifting.refusals import refuse
 from numeric.lifting.tensor import Tensor
+from numeric.lifting.trace import current
 
 __all__ = ["product_along", "running_products", "with_kernel"]
 
@@ -23,6 +36,8 @@ __all__ = ["product_along", "running_products", "with_kernel"]
 def product_along(array: Tensor, axes: Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
     """Return the products along axes."""
     chosen = sorted({axis_number(each, array.ndim) for each in (range(array.ndim) if axes is None else axes)})
+    if not all(isinstance(array.shape[number], int) for number in chosen):
+        return UNARY["exp"](summed(_logarithms(array), chosen, keepdims))
     result = array
     for number in reversed(chosen):
         result = reduce(multiply, _factors(result, number))
@@ -32,6 +47,8 @@ def product_along(array: Tensor, axes: Sequence[int] | None = None, keepdims: bo
 def running_products(array: Tensor, axis: int, reverse: bool = False) -> Tensor:
     """Return at each place of an axis the product of the entries up to it, or from it on."""
     number = axis_number(axis, array.ndim)
+    if not isinstance(array.shape[number], int):
+        return UNARY["exp"](running_sums(_logarithms(array), number, reverse))
     factors = _factors(array, number)
     found = list(accumulate(factors[::-1] if reverse else factors, multiply))
     return stack(found[::-1] if reverse else found, number)
@@ -58,12 +75,16 @@ def with_kernel(array: Tensor, kernel: Tensor, mode: str, turned: bool) -> Tenso
     return reduce(add, (multiply(item(wide, slice(k, k + shifts)), weight) for k, weight in enumerate(weights)))
 
 
-def _factors(array: Tensor, axis: int) -> list[Tensor]:
-    """Return what stands at each place of an axis."""
+def _logarithms(array: Tensor) -> Tensor:
+    """Return the logarithms of factors, and note the condition that they are positive."""
     finite("a product", array)
-    count = array.shape[axis]
-    if not isinstance(count, int):
-        raise refuse(
-            f"a product along an axis of the symbolic size {array.sizes[axis]}: give a number for it in the shapes"
-        )
-    return [item(real(array), (*[slice(None)] * axis, place)) for place in range(count)]
+    factors = real(array)
+    current().guarded[current().define(compare(factors, Integer(0), Gt).node), True] = None
+    current().narrowed = True  # the product itself has a value for all factors
+    return UNARY["log"](factors)
+
+
+def _factors(array: Tensor, axis: int) -> list[Tensor]:
+    """Return what stands at each place of an axis of known size."""
+    finite("a product", array)
+    return [item(real(array), (*[slice(None)] * axis, place)) for place in range(array.shape[axis])]
