@@ -104,7 +104,7 @@ def built(contents: Contents, setter: Setter) -> dict[str, str | bytes]:
 def _result_pages(contents: Contents, formulas: Formulas, uses: Uses) -> list[Page]:
     views = contents.results
     notation = NOTATION if contents.docs and (contents.docs / f"{Path(NOTATION).stem}.md").is_file() else ""
-    pages = [results_page(views, formulas)]
+    pages = [results_page(views)]
     for place, view in enumerate(views):
         near = [*views[max(place - 1, 0) : place], *views[place + 1 : place + 2]]
         tried = contents.attempts.get(view.id, ())
@@ -139,14 +139,14 @@ def _uses(contents: Contents, documents: Sequence[Document]) -> Uses:
     for view in contents.results:
         for part in view.source.split("; "):
             if part in known:
-                uses[part].append((view.heading, view.path))
+                uses[part].append((view.titled, view.path))
     for name, layer in contents.layers.items():
         for part in dict.fromkeys(each.layer.name for each in layer.parts.values()):
             if part in contents.layers:
-                uses[part].append(([layer_title(name)], layer_path(name)))
+                uses[part].append((((layer_title(name), ""),), layer_path(name)))
     for document in documents:
         for name in document.shown:
-            uses[name].append(([document.page.title], document.page.path))
+            uses[name].append((((document.page.title, ""),), document.page.path))
     return uses
 
 

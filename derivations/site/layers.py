@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from sympy import Expr, factor
 
-from derivations.catalogue import LAYERS
 from derivations.language.counting.costs import count_flops, count_parameters
 from derivations.language.differentiation.reverse import gradient
+from derivations.language.layers.catalogued import LAYERS
 from derivations.language.layers.layer import Layer
 from derivations.language.printing.latex import LatexPrinter, latex_of
 from derivations.language.printing.page import Page as Printed
@@ -85,7 +85,7 @@ def layer_html(
             element("h2", "NumPy"),
             _code("Layer", code),
             *([_code("Gradient", source(backward))] if has_gradient else []),
-            *used_by(used, back, formulas),
+            *used_by(used, back),
         ]
     )
     return Page(path_of(name), title, content, "layer", " ".join([name, *aliases_of(name)]))

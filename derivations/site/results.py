@@ -22,7 +22,7 @@ from derivations.language.printing.titles import marked, printed_title
 from derivations.language.printing.views import display_of, page_as_markdown
 from derivations.language.printing.words import word
 from derivations.language.results.derivation import Claim, Derivation
-from derivations.language.results.titles import title_parts
+from derivations.language.results.titles import plain_title, title_parts
 from derivations.site.attempts import Attempt
 from derivations.site.formulas import NO_LETTERS, Formulas, Letters, written
 from derivations.site.markup import Html, element, joined
@@ -33,7 +33,8 @@ __all__ = ["TITLES", "ResultView", "Use", "copies", "read_result", "result_page"
 
 
 OURS = "ours"
-Use: TypeAlias = tuple[Sequence[str], str]  # what refers to a result or layer: its title in parts, its path
+Titled: TypeAlias = tuple[tuple[str, str], ...]  # words alone, and formulas as plain text and as LaTeX, in turns
+Use: TypeAlias = tuple[Titled, str]  # what refers to a result or layer: its title in parts, its path
 MOST_OF_LETTERS = 6_000  # characters of Markdown in other letters on one page, which is to stay small
 TITLES = {  # what a reader calls a notation
     "ours": "this site",
@@ -78,6 +79,7 @@ class ResultView:
     notes: tuple[Note, ...]
     letters: tuple[Letters, ...]  # of the formulas of the notes
     source: str
+    titled: Titled
     copies: Mapping[str, tuple[str, Letters]]  # what a button copies, by its name: in our letters, and in others
 
     @property
@@ -136,6 +138,7 @@ def read_result(found: Derivation, level: str) -> ResultView:
         own.page.notes,
         tuple(_letters_of_notes({name: each.page.notes for name, each in printed.items()})),
         found.source,
+        titled(found.headline or found.title, own.page.heading),
         copies,
     )
 
@@ -204,10 +207,8 @@ def result_page(
             copies(view.copies),
             *_steps(view, formulas),
             *_attempts(tried),
-            *used_by(used, back, formulas),
-            element(
-                "nav", *(_neighbour(each, back, formulas) for each in beside), aria_label="Neighbours", class_="beside"
-            ),
+            *used_by(used, back),
+            element("nav", *(_neighbour(each, back) for each in beside), aria_label="Neighbours", class_="beside"),
         ]
     )
     words = " ".join([view.id, view.topic, *aliases_of(view.id), view.source])
@@ -219,14 +220,22 @@ def heading(parts: Sequence[str], formulas: Formulas) -> Html:
     return Html(marked(parts, lambda formula: formulas.inline(formula).text, lambda words: joined([words]).text))
 
 
-def listed(parts: Sequence[str], formulas: Formulas) -> Html:
-    """Return a title in a list, whose formulas are set when they come into view."""
-    return Html(marked(parts, lambda latex: formulas.later(latex, False).text, lambda words: joined([words]).text))
+def listed(title: Titled) -> Html:
+    """Return a title as text, whose formulas the script sets when they come into view."""
+    return joined(
+        element("span", plain, class_="later", data_latex=latex) if latex else plain for plain, latex in title
+    )
 
 
-def used_by(used: Iterable[Use], back: str, formulas: Formulas) -> Iterator[Html]:
+def titled(typed: str, latex: Sequence[str]) -> Titled:
+    """Return a title that was typed with its formulas between dollar signs, of which `latex` has each part printed."""
+    parts = zip(title_parts(typed), latex, strict=True)
+    return tuple((plain_title(f"${part}$"), shown) if at % 2 else (part, "") for at, (part, shown) in enumerate(parts))
+
+
+def used_by(used: Iterable[Use], back: str) -> Iterator[Html]:
     """Yield the links to what refers to a result or layer."""
-    links = [element("li", element("a", listed(title, formulas), href=back + path)) for title, path in used]
+    links = [element("li", element("a", listed(title), href=back + path)) for title, path in used]
     if links:
         yield from (element("h2", "Used by"), element("ul", *links))
 
@@ -284,15 +293,16 @@ def _steps(view: ResultView, formulas: Formulas) -> Iterator[Html]:
 
 def _step(view: StepView, anchor: str, formulas: Formulas, has_formula: bool) -> Html:
     """Return a step with the law of its rule, at its own address."""
-    law = element("p", listed(_law(view.rule), formulas), class_="law") if view.rule in RULES else None
+    law = element("p", listed(_law(view.rule)), class_="law") if view.rule in RULES else None
     shown = formulas.later(view.latex, letters=view.letters) if has_formula else None
     return element("li", element("details", element("summary", view.rule, class_="rule"), law, shown, id=anchor))
 
 
 @cache
-def _law(rule: str) -> tuple[str, ...]:
-    """Return the law of a rule as words and LaTeX in turns."""
-    return printed_title(RULES[rule].law, LatexPrinter(OURS))
+def _law(rule: str) -> Titled:
+    """Return the law of a rule with its formulas."""
+    law = RULES[rule].law
+    return titled(law, printed_title(law, LatexPrinter(OURS)))
 
 
 def _attempts(tried: Sequence[Attempt]) -> Iterator[Html]:
@@ -339,15 +349,15 @@ def _badge(level: str) -> Html:
     return element("span", level, class_=f"badge {level.partition(' ')[0]}")
 
 
-def _neighbour(view: ResultView, back: str, formulas: Formulas) -> Html:
-    return element("a", listed(view.heading, formulas), href=back + view.path)
+def _neighbour(view: ResultView, back: str) -> Html:
+    return element("a", listed(view.titled), href=back + view.path)
 
 
 def _topic(topic: str) -> str:
     return layer_title(topic)
 
 
-def results_page(views: Sequence[ResultView], formulas: Formulas) -> Page:
+def results_page(views: Sequence[ResultView]) -> Page:
     """Return the page that lists all results by topic."""
     topics = [(topic, list(found)) for topic, found in groupby(views, key=lambda view: view.topic)]
     contents = element(
@@ -358,8 +368,7 @@ def results_page(views: Sequence[ResultView], formulas: Formulas) -> Page:
         parts += [element("h2", _topic(topic), id=topic)]
         parts += [element("p", TOPICS[topic])] if topic in TOPICS else []
         rows = (
-            element("li", element("a", listed(each.heading, formulas), href=each.path.removeprefix("results/")))
-            for each in found
+            element("li", element("a", listed(each.titled), href=each.path.removeprefix("results/"))) for each in found
         )
         parts.append(element("ul", *rows, class_="results"))
     return Page("results/index.html", "Results", joined(parts), "page", "")

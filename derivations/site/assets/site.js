@@ -63,7 +63,7 @@ reachable();
 // --- what is not seen at first is MathML; when it comes into view it is set as the rest of the page ---
 
 function set(box) {
-  const latex = box.querySelector("annotation").textContent;
+  const latex = box.dataset.latex ?? box.querySelector("annotation").textContent; // of a title, or of MathML
   box.classList.remove("later");
   katex.render(latex, box, { displayMode: box.classList.contains("display"), throwOnError: false, strict: "ignore" });
 }
