@@ -97,7 +97,7 @@ def layers_page(pages: Mapping[str, Page]) -> Page:
     for name, page in pages.items():
         build = getattr(LAYERS[name], "func", LAYERS[name])
         link = element("a", page.title, href=f"{name}.html")
-        words = element("span", *_said_of(build.__doc__ or ""), class_="law")
+        words = element("span", _said_of(build.__doc__ or ""), class_="law")
         rooms[build.__module__.split(".")[1]].append(element("li", link, " ", words))
     parts = [element("h1", "Layers")]
     for room, rows in rooms.items():
@@ -105,11 +105,10 @@ def layers_page(pages: Mapping[str, Page]) -> Page:
     return Page("layers/index.html", "Layers", joined(parts))
 
 
-def _said_of(docstring: str) -> Iterator[Html | str]:
-    """Yield what the first clause of a docstring says is returned, its names as code."""
-    words = docstring.partition("\n")[0].partition(";")[0].removeprefix("Return ").rstrip(".")
-    for place, part in enumerate(words.split("`")):
-        yield element("code", part) if place % 2 else part
+def _said_of(docstring: str) -> str:
+    """Return what the first line of a docstring says is returned, without what it says of options."""
+    line = docstring.partition("\n")[0].partition(";")[0].removeprefix("Return ").rstrip(".")
+    return ", ".join(clause for clause in line.split(", ") if "`" not in clause)
 
 
 def _beside(found: Sequence[Beside], formulas: Formulas) -> Html:

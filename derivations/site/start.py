@@ -22,7 +22,7 @@ def welcomed(content: Html, results: int, layers: int, models: int) -> Html:
 def _welcome(results: int, layers: int, models: int) -> Html:
     about = metadata(PACKAGE)
     cards = (
-        ("results/index.html", "Read formulas", f"{results} results, each proved step by step for all sizes, to copy."),
+        ("results/index.html", "Read formulas", f"{results} results, each proved step by step; LaTeX to copy."),
         ("layers/index.html", "Read layers", f"{layers} layers: equations beside their NumPy, gradients and costs."),
         (
             "calculator.html",

@@ -110,6 +110,8 @@ async function closely(browser, home) {
 async function used(browser, home) {
   const page = await tab(browser, { viewport: DESK, permissions: ["clipboard-read", "clipboard-write"] }, home);
   await page.goto(`${home}/index.html`);
+  await page.fill("#search", "sofmax jacobain");
+  const near = await page.textContent("#found");
   await page.fill("#search", "softmax jacobian");
   const found = await page.locator("#found li").allTextContents();
   await page.press("#search", "Enter");
@@ -127,6 +129,10 @@ async function used(browser, home) {
     await page.screenshot({ path: path.join(asked.pictures, "site.png") }); // the README's, in docs/
     await page.setViewportSize(DESK);
   }
+  await page.goto(`${home}/results/softmax.jacobian.html#step-1-2`);
+  await page.waitForSelector("#step-1-2[open]");
+  await page.click("#step-1-3 summary");
+  await page.waitForFunction(() => location.hash === "#step-1-3");
   await page.goto(`${home}/results/layer_norm.jacobian.html`);
   await page.selectOption("#letters", "columns");
   const written = await page.locator(".display annotation").first().textContent();
@@ -152,7 +158,7 @@ async function used(browser, home) {
   await page.goto(`${home}/calculator.html#model=${encodeURIComponent("<script>alert(1)</script>")}`);
   await page.waitForSelector("#counts table");
   await page.context().close();
-  return { found, opened_result: opened, copied, counts, written, in_columns: inColumns, configured: one, linked: { shared, damaged, endless }, misconfigured: refused };
+  return { found, near, opened_result: opened, copied, counts, written, in_columns: inColumns, configured: one, linked: { shared, damaged, endless }, misconfigured: refused };
 }
 
 // Pastes a config.json, and returns what the page says of it and the numbers that it shows then.

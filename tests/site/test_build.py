@@ -108,6 +108,7 @@ def test_layers_are_listed_by_concept_with_what_they_are(files: dict[str, str | 
     assert '<h2 id="attention">Attention</h2>' in page and '<h2 id="positions">Positions</h2>' in page
     assert ">Multi-head attention with biases</a>" in page and page.count(">Multi-head attention</a>") == 1
     assert '<span class="law">attention with h heads, each with separate projections</span>' in page
+    assert '<span class="law">scaled dot-product attention</span>' in page  # without the option that its line names
     assert "<h1>Multi-head attention with biases</h1>" in text(files, "layers/multi_head_attention_with_biases.html")
 
 

@@ -128,6 +128,10 @@ def test_search_finds_and_opens_a_result(seen: dict[str, Any]):
     assert seen["found"][0].startswith("Jacobian of softmax")
 
 
+def test_a_search_without_a_match_names_the_nearest_words(seen: dict[str, Any]):
+    assert seen["near"] == "Nothing found. Did you mean “softmax jacobian”?"
+
+
 def test_a_button_copies_what_the_printer_prints(seen: dict[str, Any]):
     assert seen["copied"] == get("softmax.jacobian").latex(steps=True)
 

@@ -191,11 +191,13 @@ function search(query) {
     .map((each) => each.entry);
 }
 
-// Pairs of neighbouring letters that two words share, as a part of all (Dice).
+// Pairs of neighbouring letters that two words share, as a part of all (Dice), less where one word is longer.
 function likeness(one, other) {
   const pairs = (word) => new Set([...word].slice(1).map((letter, place) => word[place] + letter));
   const [a, b] = [pairs(one), pairs(other)];
-  return (2 * [...a].filter((each) => b.has(each)).length) / (a.size + b.size || 1);
+  const lengths = [one.length, other.length];
+  const shared = [...a].filter((each) => b.has(each)).length;
+  return ((2 * shared) / (a.size + b.size || 1)) * (Math.min(...lengths) / Math.max(...lengths));
 }
 
 // The query with the nearest known word in the place of each that occurs nowhere; nothing where none is near.
@@ -204,7 +206,7 @@ function nearest(query) {
   const known = words.map((word) => {
     if (word.length > 40 || entries.some((entry) => entry.all.includes(word))) return word;
     const [best] = [...vocabulary].map((each) => [likeness(word, each), each]).sort(([a], [b]) => b - a);
-    return best && best[0] >= 0.5 ? best[1] : "";
+    return best && best[0] >= 0.4 ? best[1] : "";
   });
   const near = known.filter(Boolean).join(" ");
   return near !== words.join(" ") && search(near).length ? near : "";
