@@ -1,5 +1,6 @@
 """The second look: cases, linear arithmetic, antidifferences, products, decimals, matrices, stacks; what it refuses."""
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from sympy import (
     Gt,
     KroneckerDelta,
     Le,
+    Lt,
     Max,
     Min,
     Ne,
@@ -27,6 +29,7 @@ from sympy import (
 )
 
 from derivations.language.arrays.expression import array
+from derivations.language.arrays.scalars import Iverson
 from derivations.language.judge.proof import judge
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.language.results.derivation import Assumption, claim, derivation, step
@@ -121,7 +124,62 @@ PROVED: dict[str, Case] = {
     "a stack and itself": (lambda: (stack(), stack()), "algebra", "=", {}),
     "stacks of equal layers": (lambda: (stack(), stack(swapped=True)), "algebra", "=", {}),
 }
+far = Abs(x[j] - p[j])
+near = Iverson(Lt(far, 1))
+PROVED |= {
+    "a sum of cases": (lambda: (total(Max(x[j], 0) * Max(-x[j], 0)), 0), "algebra", "=", {}),
+    "a loss in two pieces": (
+        lambda: (
+            total(Min(far, 1) ** 2 / 2 + far - Min(far, 1)) / n,
+            total(near * far**2 / 2 + (1 - near) * (far - Rational(1, 2))) / n,
+        ),
+        "algebra",
+        "=",
+        {},
+    ),
+    "a number for each term": (
+        lambda: (total(Max(x[j], 1) + Min(x[j], 1)), total(x[j]) + n),
+        "algebra",
+        "=",
+        {},
+    ),
+}
 REFUSED: dict[str, Case] = {
+    "a sum of other cases": (lambda: (total(Max(x[j], 0) * Max(-x[j], 0)), total(x[j])), "algebra", "=", {}),
+    "a maximum of a sum": (lambda: (total(Max(x[j], 0)), Max(total(x[j]), 0)), "algebra", "=", {}),
+    "a loss that jumps": (
+        lambda: (
+            total(Min(far, 1) ** 2 / 2 + far - Min(far, 1)) / n,
+            total(near * far**2 / 2 + (1 - near) * far) / n,
+        ),
+        "algebra",
+        "=",
+        {},
+    ),
+    "a product of sums is no sum of products": (
+        lambda: (total(Max(x[j], 0)) * Max(total(x[j]), 0), n * total(Max(x[j], 0) ** 2)),
+        "algebra",
+        "=",
+        {},
+    ),
+    "the index of a sum inside of a factor": (
+        lambda: (total(Max(x[j], 0)) * exp(total(x[j])), total(Max(x[j], 0) * exp(n * x[j]))),
+        "algebra",
+        "=",
+        {},
+    ),
+    "a number for each term but one": (
+        lambda: (Sum(Max(x[j], 1) + Min(x[j], 1), (j, 0, n - 2)), Sum(x[j], (j, 0, n - 2)) + n),
+        "algebra",
+        "=",
+        {},
+    ),
+    "a sum over another range": (
+        lambda: (Sum(Abs(x[j]), (j, 0, n - 2)), total(Max(x[j], 0) + Max(-x[j], 0))),
+        "algebra",
+        "=",
+        {},
+    ),
     "the quotient at 1": (lambda: (total(a**j), (1 - a**n) / (1 - a)), "algebra", "=", {}),
     "1 / a at 0": (lambda: ((a**n + a) / a, a ** (n - 1) + 1), "algebra", "=", {}),
     "an odd power is no square": (lambda: (a**n, 0), "bound", ">=", {}),
@@ -188,3 +246,24 @@ def test_what_the_second_look_proves(name: str) -> None:
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_the_second_look_refuses(name: str) -> None:
     assert level(REFUSED[name]) in ("unknown", "refuted")
+
+
+def test_what_is_proved_of_sums_of_cases_holds_for_numbers() -> None:
+    """Random sums of maxima and brackets, equal or not: no two that differ at some numbers are proved equal."""
+    rng = random.Random(5)
+    terms = [Max(x[j], 0), Max(-x[j], 0), x[j], Abs(x[j]), Iverson(x[j] > 0) * x[j], Max(x[j], p[j]), Min(x[j], p[j])]
+    terms += [p[j], sympify(1)]
+    values = [(one, other) for one in (-2, 0, 3) for other in (-1, 0, 3)]
+    for _ in range(30):
+        f = sum(rng.choice((-1, 0, 0, 1)) * term for term in terms)
+        holds = all(term_at(f, *each) == 0 for each in values)
+        if level((lambda f=f: (total(f), 0), "algebra", "=", {})) == "proved":
+            assert holds, f
+    equal = [terms[0] - terms[1] - terms[2], terms[3] - terms[0] - terms[1], terms[5] + terms[6] - terms[2] - terms[7]]
+    assert all(level((lambda f=f: (total(f), 0), "algebra", "=", {})) == "proved" for f in equal)
+
+
+def term_at(f: Any, one: int, other: int) -> Any:
+    return f.xreplace({x[j]: sympify(one), p[j]: sympify(other)}).replace(
+        Iverson, lambda relation: sympify(int(bool(relation)))
+    )

@@ -6,7 +6,7 @@ quotient     p / m has the sign of p for m > 0: positive factors are taken out a
 logarithm    sum_i c_i log(q_i) + r >= 0 when prod_{c_i > 0} q_i^c_i exp(r) >= prod_{c_i < 0} q_i^-c_i
 sums         sum_j f_j - sum_j g_j >= 0 when f_j >= g_j for every j; > 0 when f_j > g_j and the range is not empty
 combination  a nonnegative combination of facts is nonnegative (`linear`, `facts`)
-zero         p = 0 when p >= 0 and p <= 0
+zero         p = 0 when p >= 0 and p <= 0; sum_j f_j - sum_j g_j = 0 when f_j = g_j for every j
 
 The number of cases is bounded, and every step spends from the budget of the decision.
 """
@@ -20,13 +20,13 @@ from functools import lru_cache
 from math import lcm
 from typing import Any
 
-from derivations.language.judge.normal_form.algebra import exponential, multiply, over
+from derivations.language.judge.normal_form.algebra import exponential, multiply, over, power
 from derivations.language.judge.normal_form.context import Condition, Context
 from derivations.language.judge.normal_form.facts import add_all, facts_about, hypotheses
 from derivations.language.judge.normal_form.integers import always_nonnegative
 from derivations.language.judge.normal_form.linear import Fact, contradictory, follows
-from derivations.language.judge.normal_form.signs import is_nonnegative, is_positive, joined_by_range, term_sign
-from derivations.language.judge.normal_form.sums import settle, transform
+from derivations.language.judge.normal_form.signs import is_nonnegative, is_positive, term_sign
+from derivations.language.judge.normal_form.sums import open_sum, settle, substitute, transform
 from derivations.language.judge.normal_form.terms import (
     ONE,
     Atom,
@@ -34,12 +34,12 @@ from derivations.language.judge.normal_form.terms import (
     add,
     atoms_of,
     contains,
-    from_terms,
     monomial,
     negate,
     own_level,
-    rename_mono,
     scale,
+    single,
+    subtract,
     walk,
 )
 from derivations.language.judge.normal_form.zero import vanishes
@@ -47,6 +47,7 @@ from derivations.language.judge.normal_form.zero import vanishes
 __all__ = ["consult", "has_sign", "is_zero", "settles"]
 
 _MOST_CASES = 7  # depth of nested case distinctions
+_MOST_PLACES = 3  # the same, for what is summed
 _DEPTH = 2
 
 
@@ -92,7 +93,7 @@ def is_zero(p: Poly, context: Context, cases: int = _MOST_CASES) -> bool:
     atom = _undecided_part(p, context)
     if atom is not None and cases:
         return _in_cases(p, atom, context, lambda other: is_zero(other, context, cases - 1))
-    if vanishes(p, context):
+    if vanishes(p, context) or _zero_by_places(p, context):
         return True
     if not hypotheses(p, context):
         return False
@@ -213,24 +214,63 @@ def _exponentiated(p: Poly, context: Context) -> Poly | None:
     return settle(add(above, negate(below)), context)
 
 
+_Summed = list[tuple[Poly, Atom | None]]  # factors with the sums that they multiply, if any
+
+
+def _by_range(p: Poly) -> dict[tuple[Poly, Poly] | None, _Summed]:
+    """Return the terms of p by the range that they sum over, the rest under None."""
+    found: dict[tuple[Poly, Poly] | None, _Summed] = {}
+    for mono, c in p:
+        sums = [atom for atom, e in mono if atom[0] == "sum" and e == 1 and len(atom[1]) == 1]
+        one = sums[0] if len(sums) == 1 and all(atom in sums for atom, _ in mono if atom[0] == "sum") else None
+        outside = monomial(tuple(pair for pair in mono if pair[0] != one), c)
+        found.setdefault(one[1][0] if one else None, []).append((outside, one))
+    return found
+
+
+def _opened(summed: _Summed, limits: tuple[Poly, Poly] | None, context: Context) -> Poly:
+    """Return what is summed over a range at a new index of the range, factors outside of the sums moved inside."""
+    if limits is None:
+        return add(*(outside for outside, _ in summed))
+    index = context.open_index(*limits)
+    terms = []
+    for outside, atom in summed:
+        body = outside
+        if atom is not None:
+            inner, (own,) = open_sum(atom, context)
+            body = multiply(outside, substitute(inner, {own: single(index)}, context), context)
+        terms.append(body)
+    return settle(add(*terms), context)
+
+
+def _zero_by_places(p: Poly, context: Context) -> bool:
+    """Return whether the sums over each range, joined, are 0 term by term: brackets in them then have cases."""
+    found = _by_range(p)
+    rest = add(*(outside for outside, _ in found.pop(None, [])))
+    if not found:
+        return False
+    (limits, summed), *others = found.items()
+    if rest and not others and limits and always_nonnegative(subtract(*limits[::-1]), context):
+        # n / 2 = sum_{j=0}^{n-1} 1/2 was counted when it was read; the length is not 0
+        length = add(subtract(*limits[::-1]), ONE)
+        summed.append((multiply(rest, power(length, -1, context), context), None))
+        rest = ()
+    return not rest and all(
+        is_zero(_opened(terms, limits, context), context, _MOST_PLACES) for limits, terms in found.items()
+    )
+
+
 def _by_places(p: Poly, strict: bool, context: Context) -> bool:
     """Return whether p has the sign, shown term by term after the sums over one range are joined."""
-    bodies = joined_by_range(p)
-    if set(bodies) <= {None}:
+    found = _by_range(p)
+    if set(found) <= {None}:
         return False
     seen = False
-    for limits, terms in bodies.items():
-        body = from_terms(terms)
-        if limits is None:
-            if not has_sign(body, False, context, 0):
-                return False
-            seen |= strict and has_sign(body, True, context, 0)
-            continue
-        index = context.open_index(*limits)
-        # at nesting level 1 the one bound index of every joined body is called ("b", 1, 0)
-        body = tuple((rename_mono(mono, {("b", 1, 0): index}), c) for mono, c in body)
-        filled = always_nonnegative(add(limits[1], negate(limits[0])), context)  # an empty sum is 0, not > 0
-        if not has_sign(from_terms(body), False, context, 3):
+    for limits, terms in found.items():
+        body, cases = _opened(terms, limits, context), _MOST_PLACES if limits else 0
+        if not has_sign(body, False, context, cases):
             return False
-        seen |= strict and filled and has_sign(from_terms(body), True, context, 3)
+        # an empty sum is 0, not > 0
+        filled = limits is None or always_nonnegative(subtract(*limits[::-1]), context)
+        seen |= strict and filled and has_sign(body, True, context, cases)
     return seen or not strict
