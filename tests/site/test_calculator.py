@@ -15,14 +15,15 @@ import pytest
 from derivations.architectures.description import Model
 from derivations.architectures.models import model_names, named_model
 from derivations.architectures.storage import BYTES
-from derivations.costs.counts import PHASES, count
-from derivations.costs.fit.inference import Serving
+from derivations.costs.counts import PHASES, count, length_limits
+from derivations.costs.fit.inference import Serving, usual_length
 from derivations.costs.fit.mesh import Mesh, tensor_sizes
 from derivations.costs.fit.precision import stored_as
 from derivations.costs.fit.training import Training
 from derivations.site import calculator
 from derivations.site.calculator import calculator_data, row_of
 from derivations.site.letters import meaning_of
+from derivations.symbols import n
 from tests.tiers import few
 
 pytestmark = pytest.mark.browser
@@ -97,6 +98,8 @@ def command(model: Model, phase: str, batch: int, seq: int, dtype: str, ranks: i
     """The bytes that `derivations fit` has for these choices, or None where it refuses."""
     try:
         found = stored_as(model, dtype or None)
+        limit = length_limits(found, phase).get(n)
+        seq = usual_length(found) if limit is None or limit.fixed else seq  # of pictures, the length is left out
         of = Training if phase == "training" else Serving
         plan = of(found, seq, batch, mesh=Mesh(tensor=ranks))
     except ValueError:
