@@ -5,8 +5,8 @@ Definition   `number(formula, arrays, values)` replaces entries by those of the 
 Assumes      the formula is in closed form, without derivatives or expectations
 """
 
+import math
 from collections.abc import Callable, Mapping
-from math import cos, erf, exp, log, sin
 from typing import Any
 
 import sympy
@@ -91,11 +91,11 @@ FUNCTIONS: dict[Any, Callable[..., float]] = {
     sympy.Add: lambda *terms: sum(terms),
     sympy.Mul: _product,
     sympy.Pow: lambda base, power: base**power,
-    sympy.exp: exp,
-    sympy.log: log,
-    sympy.sin: sin,
-    sympy.cos: cos,
-    sympy.erf: erf,
+    # SymPy and Python name them alike
+    **{
+        getattr(sympy, name): getattr(math, name)
+        for name in ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "atan", "erf")
+    },
     sympy.Max: max,
     sympy.Abs: abs,
 }
