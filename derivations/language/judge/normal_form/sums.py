@@ -5,7 +5,7 @@ dependence     sum_{j=0}^{i} f_j = sum_{j=0}^{n-1} [j <= i] f_j where i <= n - 1
 count          sum_{j=a}^{b} 1 = b - a + 1, and sums of brackets and powers (`counting`)
 delta          sum_j delta_{j,v} f(j) = f(v) [a <= v <= b]
 bijection      sum_j f(sigma(j)) = sum_j f(j) for a bijection sigma of the range
-numbers        a sum over at most 16 numbers is written out, except where a delta names the place by an entry
+numbers        a sum over at most 32 numbers is written out, except where a delta names the place by an entry
 blocks         sum_{j=0}^{k p - 1} f(j) = sum_{a=0}^{k-1} sum_{b=0}^{p-1} f(p a + b), for one p that the context names
 nesting        sums inside a sum are joined to it; a product of sums over different indices is split
 naming         bound indices are named by nesting level, then canonically (colours, then individualisation)
