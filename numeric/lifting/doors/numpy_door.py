@@ -57,7 +57,8 @@ def _windows(x: Tensor, widths: Any, axis: Any, more: Any) -> Tensor:
     if more.get("subok") or more.get("writeable"):
         raise refuse("windows that may be written into")
     widths = [widths] if isinstance(widths, int) else list(widths)
-    axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+    named = axes_of(axis)
+    axes = [*range(x.ndim)] if named is None else named
     if len(widths) != len(axes) or not all(type(each) is int for each in widths):
         raise refuse("windows whose widths are not numbers, one for each axis")
     return places.windows(x, widths, axes)

@@ -31,7 +31,7 @@ from derivations.language.judge.normal_form.terms import (
     walk,
 )
 
-__all__ = ["is_nonnegative", "is_nonzero", "is_positive", "is_real", "joined_by_range", "term_sign"]
+__all__ = ["is_nonnegative", "is_nonzero", "is_positive", "is_real", "term_sign"]
 
 _POSITIVE_SYMBOLS = ("size", "positive")
 _POSITIVE_KINDS = ("prime", "pi")
@@ -75,7 +75,7 @@ def _sign_by_cases(p: Poly, context: Context) -> str | None:
     if all(c > 0 for _, c in p) or not any(c > 0 for _, c in p):
         return None
     signs = []
-    for limits, body in joined_by_range(p).items():
+    for limits, body in _joined_by_range(p).items():
         filled = limits is None or always_nonnegative(subtract(limits[1], limits[0]), context)
         signs.append(_sign_in_cases(from_terms(body), filled, context))
     return None if None in signs else "positive" if "positive" in signs else "nonnegative"
@@ -102,7 +102,7 @@ def _both(p: Poly, indicator: Atom) -> tuple[Poly, Poly]:
     return shown, tuple((mono, c) for mono, c in p if all(atom != indicator for atom, _ in mono))
 
 
-def joined_by_range(p: Poly) -> dict[tuple[Poly, Poly] | None, list[tuple[Mono, Number]]]:
+def _joined_by_range(p: Poly) -> dict[tuple[Poly, Poly] | None, list[tuple[Mono, Number]]]:
     """Return the terms of p by the range that they sum over (None: no sum), with outer factors moved inside."""
     bodies: dict[tuple[Poly, Poly] | None, list[tuple[Mono, Number]]] = {}
     for mono, c in p:
