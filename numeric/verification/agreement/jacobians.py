@@ -16,14 +16,14 @@ from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
-from sympy import Abs, Basic, Derivative, Heaviside, Indexed, Lambda, Max, Min, Piecewise, Symbol
+from sympy import Abs, Basic, Derivative, Equality, Heaviside, Indexed, Lambda, Max, Min, Piecewise, Symbol
 from sympy.core.function import AppliedUndef
 
 from derivations.language.arrays.expression import Variable, array
 from derivations.language.arrays.functions import Lookup, Named
 from derivations.language.arrays.shapes import total
 from derivations.language.layers.layer import Apply, Equations, Layer
-from derivations.language.results.derivation import Claim, Derivation
+from derivations.language.results.derivation import Assumption, Claim, Derivation
 from derivations.symbols import n
 from numeric.codegen.compile import CompiledLayer, compile_layer
 from numeric.codegen.formula_printer import CompileError
@@ -61,13 +61,16 @@ def derivative_checks(derivations: Iterable[Derivation], seed: int = 0) -> Itera
 def derivative_claims(derivation: Derivation) -> Iterator[Claim]:
     """Yield the claims of a derivation that state a first derivative whose function can be compiled.
 
-    Assumes      no unknown function and no applied layer in the definitions, no derivative on the right-hand side
+    Assumes      no unknown function and no applied layer in the definitions, no derivative on the right-hand side; the
+                 claim's own assumptions are that entries of arrays equal a number, which the comparison then sets
     """
     if any(equation.value.atoms(AppliedUndef, Apply) for equation in derivation.definitions):
         return
     defined = {equation.variable.name for equation in derivation.definitions}
     for claim in derivation.claims:
         if claim.relation != "=" or claim.rhs.atoms(Derivative, AppliedUndef):
+            continue
+        if not all(_sets_entries(assumption) for assumption in claim.given):
             continue
         if isinstance(claim.lhs, Derivative) and len(claim.lhs.variables) == 1:
             function, variable = claim.lhs.expr, claim.lhs.variables[0]
@@ -77,6 +80,12 @@ def derivative_claims(derivation: Derivation) -> Iterator[Claim]:
                 function.free_symbols == {variable} and not function.atoms(Indexed, AppliedUndef)
             ):
                 yield claim
+
+
+def _sets_entries(assumption: Assumption) -> bool:
+    """Return whether an assumption is that every entry of an array equals a number."""
+    statement = assumption.statement
+    return isinstance(statement, Equality) and isinstance(statement.lhs, Indexed) and statement.rhs.is_number is True
 
 
 def _compiles(layer: Layer) -> bool:
@@ -104,6 +113,8 @@ def jacobian_check(derivation: Derivation, claim: Claim, seed: int = 0) -> Check
         for each in (*layer.inputs, *layer.parameters):
             shape = tuple(int(total(along).xreplace(sizes)) for along in each.shape)
             given[each.name] = drawn(each.kind, shape, SIZES, rng)
+        for assumption in claim.given:
+            given[_name(assumption.statement.lhs)][...] = float(assumption.statement.rhs)
         return given[variable]
 
     compiled = compile_layer(layer)
@@ -119,7 +130,7 @@ def jacobian_check(derivation: Derivation, claim: Claim, seed: int = 0) -> Check
         values = {**scalars, **dict(zip(derivation.ranges, places, strict=True))}
         where = (*place(claim.lhs.expr, values), *place(claim.lhs.variables[0], values))
         errors.append(abs(jacobian[where] - number(claim.rhs, arrays, values)))
-    return _check(derivation, layer, max(errors) / unit, f"{len(errors)} entries")
+    return _check(derivation, layer, float(max(errors)) / unit, f"{len(errors)} entries")
 
 
 def scalar_check(derivation: Derivation, claim: Claim, seed: int = 0) -> Check:

@@ -5,7 +5,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from sympy import Derivative, Heaviside, Integer, KroneckerDelta, Max, Symbol, exp, sqrt
+from sympy import Derivative, Heaviside, Integer, KroneckerDelta, Max, Ne, Symbol, exp, sqrt
 
 import derivations
 from derivations.activations import activation, gelu
@@ -20,6 +20,7 @@ from derivations.transformer.embedding import embedding
 from numeric.verification.agreement.jacobians import derivative_checks, derivative_claims, slopes
 
 linear = import_module("derivations.linear.linear")  # the room has a function of this name
+low_rank_adaptation = import_module("derivations.linear.low_rank_adaptation")  # so has its room
 softmax = import_module("derivations.softmax.softmax")  # the room has a function of this name
 
 STATED = [
@@ -77,6 +78,25 @@ def test_a_corrupted_jacobian_is_refused(result, wrong):
 def test_the_complex_step_sees_twelve_digits(result):
     check = next(derivative_checks([restated(result(), result().rhs * (1 + 1e-12))]))
     assert not check.passed, check
+
+
+def test_a_derivative_is_compared_where_the_assumptions_of_its_claim_hold():
+    stated = low_rank_adaptation.starts_unchanged()
+    (zero,) = [claim for claim in derivative_claims(stated) if claim.given]
+    for claims, holds in [
+        ((zero,), True),
+        ((replace(zero, given=()),), False),  # B is drawn
+        ((replace(zero, steps=(step("algebra", 1),)),), False),
+    ]:
+        (check,) = derivative_checks([replace(stated, claims=claims)])
+        assert check.passed == holds, check
+
+
+def test_a_derivative_under_an_assumption_that_no_entry_can_be_set_to_is_not_compared():
+    (zero,) = [claim for claim in derivative_claims(low_rank_adaptation.starts_unchanged()) if claim.given]
+    unequal = replace(zero.given[0], statement=Ne(zero.given[0].statement.lhs, 0))
+    stated = replace(low_rank_adaptation.starts_unchanged(), claims=(replace(zero, given=(unequal,)),))
+    assert list(derivative_checks([stated])) == []
 
 
 def test_a_wrong_derivative_of_relu_is_refused():
