@@ -73,33 +73,32 @@ def site_command(folder: str, docs: str | None, tests: str | None, katex: str, p
     check_writable(out)
     python = None if pyodide is None else pyodide_in(setter.node, folder_called(pyodide))
     announce("derivations.site.build")
-    # Pyodide writes its archive in one process, and another counts the models, while others prove and print
-    with ThreadPoolExecutor(1) as thread, workers(1) as process:
-        shipped = thread.submit(python.files if python else dict)
-        counts = process.submit(_counts)
-        results, source_of_evidence = _results()
+    # Pyodide writes its archive in one process; two others plan and count the models and read the layers, while others
+    # prove and print the results: the longest work comes first
+    with ThreadPoolExecutor(1) as thread, workers(2) as processes:
         from derivations.architectures.models import model_names
         from derivations.catalogue import layers
+        from derivations.site.calculator import calculator_script, counts_of, plans_of
+        from derivations.site.layers import read_layers
+        from numeric.codegen.compile import source  # the code beside the equations
+
+        shipped = thread.submit(python.files if python else dict)
+        planned, counted = (processes.submit(each, model_names()) for each in (plans_of, counts_of))
+        layers_read = processes.submit(read_layers, layers(), source)
+        results, source_of_evidence = _results()
         from derivations.language.results.derivation import RESULTS
         from derivations.site.attempts import read_attempts
         from derivations.site.build import Contents, built
-        from numeric.codegen.compile import source  # the code beside the equations
 
         pages, tried = _beside("docs", docs, "index.md"), _beside("tests", tests, "conftest.py")
         attempts = {} if tried is None else read_attempts(tried, RESULTS)
         has_numpy = python is not None and python.numpy is not None
         contents = Contents(
-            results,
-            layers(),
-            model_names(),
-            counts.result(),
-            pages,
-            source,
-            python is not None,
-            has_numpy,
-            attempts,
+            results, layers_read.result(), model_names(), pages, python is not None, has_numpy, attempts
         )
-        files = write_files(out, {**setter.files(), **built(contents, setter), **shipped.result()})
+        made: dict[str, str | bytes] = {**setter.files(), **built(contents, setter), **shipped.result()}
+        made["calculator-data.js"] = calculator_script(counted.result(), planned.result())
+        files = write_files(out, made)
     click.echo(f"{len(files)} files in {folder}; open {out / 'index.html'}", err=True)
     click.echo(source_of_evidence, err=True)
 
@@ -122,14 +121,6 @@ def _results() -> tuple[list[ResultView], str]:
     if not views:
         deque(read({row.id: row.evidence for row in stored.rows}), maxlen=0)
     return views, source
-
-
-def _counts() -> str:
-    """Return the counts of all models, as the calculator of the site reads them."""
-    from derivations.architectures.models import model_names
-    from derivations.site.calculator import calculator_data
-
-    return calculator_data(model_names())
 
 
 def _beside(name: str, told: str | None, known_by: str) -> Path | None:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sympy import Expr, Integer, Min
 
 from derivations.architectures.blocks import Around, block_layer
 from derivations.architectures.composition import build
-from derivations.architectures.description import Block, Model, Stack
+from derivations.architectures.description import Architecture, Block, Model, Stack
 from derivations.language.arrays.expression import Shape
 from derivations.language.counting.costs import weight_shapes
 from derivations.symbols import d_model, vocab
@@ -61,11 +62,17 @@ def weight_groups(model: Model, together: Model, stage: Stage | None = None) -> 
     """
     yield from _outside(together, stage)
     for kind in kinds_of_layers(model, together, stage):
-        layer = block_layer(kind.block, Around(memory=kind.block.cross_attention is not None, masked=kind.masked))
-        layer = layer.xreplace(_widths(together))
-        weights = {f"{kind.side}.{path}": shape for path, (shape, _) in weight_shapes(layer).items()}
-        copies = Min(1, kind.copies) if kind.shared else kind.copies
-        yield Group({_short(path): shape for path, shape in weights.items()}, copies, kind.layers)
+        shapes = _shapes_of_layer(kind.block, kind.masked, tuple(_widths(together).items()))
+        weights = {_short(f"{kind.side}.{path}"): shape for path, shape in shapes}
+        yield Group(weights, Min(1, kind.copies) if kind.shared else kind.copies, kind.layers)
+
+
+@lru_cache(maxsize=256)  # plans of one model, which differ in their meshes, have the same layers
+def _shapes_of_layer(
+    block: Block, masked: bool, widths: tuple[tuple[Expr, Expr], ...]
+) -> tuple[tuple[str, Shape], ...]:
+    layer = block_layer(block, Around(memory=block.cross_attention is not None, masked=masked)).xreplace(dict(widths))
+    return tuple((path, shape) for path, (shape, _) in weight_shapes(layer).items())
 
 
 @dataclass(frozen=True)
@@ -107,7 +114,7 @@ def _of_stage(layers: tuple[int, ...] | None, stage: Stage) -> tuple[Expr, tuple
 
 
 def _outside(together: Model, stage: Stage | None) -> Iterator[Group]:
-    whole = {path: each for path, each in weight_shapes(build(together.architecture)).items() if not _in_layers(path)}
+    whole = dict(_shapes_outside(together.architecture))
     outside = {path: shape for path, (shape, _) in whole.items()}
     if stage is None:
         for copies in dict.fromkeys(times for _, times in whole.values()):  # a tower has layers of its own
@@ -121,6 +128,11 @@ def _outside(together: Model, stage: Stage | None) -> Iterator[Group]:
         yield Group(before, Integer(1))
     if stage.closes:
         yield Group(after, Integer(1))
+
+
+@lru_cache(maxsize=64)
+def _shapes_outside(architecture: Architecture) -> tuple[tuple[str, tuple[Shape, Expr]], ...]:
+    return tuple((path, each) for path, each in weight_shapes(build(architecture)).items() if not _in_layers(path))
 
 
 def _widths(model: Model) -> dict[Expr, Expr]:

@@ -7,22 +7,19 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from derivations.catalogue import Verdict, get, known, names, verdict
-from derivations.language.layers.layer import Layer
-from derivations.language.printing.page import layer_title
 from derivations.language.results.derivation import RESULTS
 from derivations.processes import in_order, rarely_collecting
 from derivations.site.attempts import Attempt
 from derivations.site.calculator import calculator_page
 from derivations.site.formulas import Formulas, Setter
 from derivations.site.judge import judge_page
-from derivations.site.layers import layer_html, layers_page
-from derivations.site.layers import path_of as layer_path
+from derivations.site.layers import LayerView, layer_html, layers_page
 from derivations.site.pages import Document, read_documents
 from derivations.site.results import ResultView, Use, read_result, result_page, results_page
 from derivations.site.shell import Page, framed
@@ -41,14 +38,12 @@ Uses = Mapping[str, list[Use]]  # by the name of a result or layer, what refers 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a site is built from: results, layers, models with their counts, pages or none, what writes code."""
+    """What a site is built from: results, layers, names of models, pages or none."""
 
     results: Sequence[ResultView]
-    layers: Mapping[str, Layer]
+    layers: Sequence[LayerView]
     models: Sequence[str]
-    counts: str  # the script of the calculator
     docs: Path | None
-    source: Callable[[Layer], str]
     has_python: bool = False  # whether Pyodide is put beside the files
     has_numpy: bool = False  # and whether its NumPy is
     attempts: Mapping[str, Sequence[Attempt]] = field(default_factory=dict)  # to break a result, by its name
@@ -72,9 +67,9 @@ def _read(asked: tuple[str, str]) -> tuple[Verdict, ResultView]:
 
 
 def built(contents: Contents, setter: Setter) -> dict[str, str | bytes]:
-    """Return the files of a site by their paths; `setter` sets all formulas at once."""
+    """Return the files of a site by their paths, but for the numbers of the calculator; `setter` sets all formulas."""
     formulas = Formulas()
-    paths = {view.id: view.path for view in contents.results} | {name: layer_path(name) for name in contents.layers}
+    paths = {view.id: view.path for view in contents.results} | {view.name: view.path for view in contents.layers}
     documents = [] if contents.docs is None else read_documents(contents.docs, formulas, paths)
     uses = _uses(contents, documents)
     pages = [
@@ -82,7 +77,9 @@ def built(contents: Contents, setter: Setter) -> dict[str, str | bytes]:
         *_result_pages(contents, formulas, uses),
         *_layer_pages(contents, formulas, uses),
         calculator_page(contents.models, contents.has_python),
-        judge_page(contents.has_python, _titles(contents.layers) if contents.has_numpy else None),
+        judge_page(
+            contents.has_python, {view.name: view.title for view in contents.layers} if contents.has_numpy else None
+        ),
     ]
     if contents.docs is None:
         pages.append(_start(pages))
@@ -92,7 +89,7 @@ def built(contents: Contents, setter: Setter) -> dict[str, str | bytes]:
     ]
     every = (*pages, absent_page())
     files: dict[str, str | bytes] = dict(formulas.fill({page.path: framed(page) for page in every}, setter))
-    files |= {"search-index.js": _search_index(pages), "calculator-data.js": contents.counts}
+    files["search-index.js"] = _search_index(pages)
     files |= {
         f"assets/{name}": (ASSETS / name).read_bytes() for name in (*SHIPPED, *(JUDGING if contents.has_python else ()))
     }
@@ -113,13 +110,8 @@ def _result_pages(contents: Contents, formulas: Formulas, uses: Uses) -> list[Pa
 
 
 def _layer_pages(contents: Contents, formulas: Formulas, uses: Uses) -> list[Page]:
-    found = contents.layers.items()
-    pages = {name: layer_html(name, each, contents.source, formulas, uses.get(name, ())) for name, each in found}
+    pages = {view.name: layer_html(view, formulas, uses.get(view.name, ())) for view in contents.layers}
     return [layers_page(pages), *pages.values()]
-
-
-def _titles(layers: Mapping[str, Layer]) -> dict[str, str]:
-    return {name: layer_title(name) for name in layers}
 
 
 def _start(pages: Sequence[Page]) -> Page:
@@ -140,10 +132,11 @@ def _uses(contents: Contents, documents: Sequence[Document]) -> Uses:
         for part in view.source.split("; "):
             if part in known:
                 uses[part].append((view.titled, view.path))
-    for name, layer in contents.layers.items():
-        for part in dict.fromkeys(each.layer.name for each in layer.parts.values()):
-            if part in contents.layers:
-                uses[part].append((((layer_title(name), ""),), layer_path(name)))
+    layers = {view.name for view in contents.layers}
+    for layer in contents.layers:
+        for part in layer.parts:
+            if part in layers:
+                uses[part].append((((layer.title, ""),), layer.path))
     for document in documents:
         for name in document.shown:
             uses[name].append((((document.page.title, ""),), document.page.path))

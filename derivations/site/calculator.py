@@ -2,7 +2,7 @@
 
 Definition   the closed forms are those of `derivations count --json`, under the same names, as trees (trees.py); the
              batch and the bytes of one number are letters in them, beside the sizes of the model. The bytes on devices
-             are those of `derivations fit` (fits.py)
+             are those of `derivations fit` (fits.py); neither needs the other, so that two processes derive them
 Result       a script with the different forms, and for each model its sizes and which forms are its own: models of one
              architecture share them. `row_of` is the same of a model that a reader brings
 """
@@ -21,14 +21,25 @@ from derivations.architectures.models import named_model
 from derivations.costs.counts import BYTES, PHASES, Counts, count, length_limits
 from derivations.costs.fit.inference import beyond
 from derivations.language.printing.latex import latex_of
+from derivations.processes import rarely_collecting
 from derivations.site.fits import RANKS, Parts, devices, plans
 from derivations.site.letters import BATCH, NUMBER, meaning_of
 from derivations.site.markup import Html, element, joined
 from derivations.site.shell import Page
-from derivations.site.trees import Tree, addends, rounded_up
+from derivations.site.trees import addends, rounded_up
 from derivations.symbols import m, n, size
 
-__all__ = ["PURPOSES", "QUANTITIES", "SCRIPTS", "calculator_data", "calculator_page", "row_of"]
+__all__ = [
+    "PURPOSES",
+    "QUANTITIES",
+    "SCRIPTS",
+    "calculator_data",
+    "calculator_page",
+    "calculator_script",
+    "counts_of",
+    "plans_of",
+    "row_of",
+]
 
 READING = ("assets/judge_client.js", "assets/packing.js")  # in a site that has Python
 SCRIPTS = ("assets/exact.js", "calculator-data.js", "assets/calculator.js")
@@ -66,7 +77,6 @@ class _Forms:
     """The different sets of closed forms, each form under the path of its number, in the order of their first use."""
 
     places: dict[_Set, int] = field(default_factory=dict)
-    parts: dict[Parts, int] = field(default_factory=dict)  # of the bytes on a device
     known: dict[Any, Any] = field(default_factory=dict)  # what was derived of an architecture, for its other models
 
     def of(self, counts: Counts) -> _Set:
@@ -85,39 +95,67 @@ class _Forms:
         """Return the place of a set of forms."""
         return self.places.setdefault(forms, len(self.places))
 
-    def parts_place(self, parts: Parts) -> int:
-        """Return the place of the parts of the bytes on a device."""
-        return self.parts.setdefault(parts, len(self.parts))
-
-    def data(self) -> dict[str, Any]:
-        """Return all forms, as a model refers to them by their places, and the letters in them."""
-        parts = [{name: [(rounded_up(form), latex_of(form))] for name, form in each} for each in self.parts]
-        forms = [form for each in (*self.places, *self.parts) for _, form in each]
-        names = sorted({symbol.name for form in forms for symbol in form.free_symbols})
-        letters = {name: (latex_of(size(name)), meaning_of(name)) for name in names}
-        return {"forms": self.listed(), "parts": parts, "letters": letters}
-
-    def listed(self) -> list[dict[str, list[tuple[Tree, str]]]]:
-        """Return the sets in their order: the terms of each form, with their LaTeX."""
-        return [{path: addends(form) for path, form in forms} for forms in self.places]
-
 
 def calculator_data(models: Iterable[str]) -> str:
     """Return the script that holds the closed forms of models, and the sizes of each."""
-    forms = _Forms()
-    rows = {name: _model(named_model(name), forms) for name in models}
+    named = list(models)
+    return calculator_script(counts_of(named), plans_of(named))
+
+
+def calculator_script(counted: Mapping[str, Any], planned: Mapping[str, Any]) -> str:
+    """Return the script that holds the counts and the plans of the same models."""
     words = {"quantities": QUANTITIES, "purposes": PURPOSES, "on_devices": ON_DEVICES}
-    data = {**forms.data(), **words, "bytes": dict(BYTES), "devices": devices(), "models": rows}
+    data = {**_joined(counted, planned), **words, "bytes": dict(BYTES), "devices": devices()}
     return f"globalThis.CALCULATOR={json.dumps(data, ensure_ascii=False, separators=(',', ':'))};\n"
 
 
 def row_of(model: Model) -> dict[str, Any]:
     """Return the row of one model, and its own forms."""
+    found = _joined(_counted({"": model}), _planned({"": model}))
+    models = found.pop("models")
+    return {"model": models[""], **found}
+
+
+@rarely_collecting()
+def counts_of(models: Iterable[str]) -> dict[str, Any]:
+    """Return the closed forms of the counts of models, and for each model which forms are its own, with its sizes."""
+    return _counted({name: named_model(name) for name in models})
+
+
+@rarely_collecting()
+def plans_of(models: Iterable[str]) -> dict[str, Any]:
+    """Return the parts of the bytes that models take on devices, and for each model which parts are its own."""
+    return _planned({name: named_model(name) for name in models})
+
+
+def _joined(counted: Mapping[str, Any], planned: Mapping[str, Any]) -> dict[str, Any]:
+    """Return counts and plans of the same models as one: of each model, and of the letters of both."""
+    models = {name: {**row, **planned["models"][name]} for name, row in counted["models"].items()}
+    letters = dict(sorted({**counted["letters"], **planned["letters"]}.items()))
+    return {"forms": counted["forms"], "parts": planned["parts"], "letters": letters, "models": models}
+
+
+def _counted(models: Mapping[str, Model]) -> dict[str, Any]:
     forms = _Forms()
-    return {"model": _model(model, forms), **forms.data()}
+    rows = {name: _counts_row(model, forms) for name, model in models.items()}
+    listed = [{path: addends(form) for path, form in each} for each in forms.places]
+    return {"forms": listed, "letters": _letters(forms.places), "models": rows}
 
 
-def _model(model: Model, forms: _Forms) -> dict[str, Any]:
+def _planned(models: Mapping[str, Model]) -> dict[str, Any]:
+    places: dict[Parts, int] = {}  # the different parts of the bytes on a device, in the order of their first use
+    rows = {name: _plans_row(model, places) for name, model in models.items()}
+    listed = [{name: [(rounded_up(form), latex_of(form))] for name, form in each} for each in places]
+    return {"parts": listed, "letters": _letters(places), "models": rows}
+
+
+def _letters(sets: Iterable[_Set]) -> dict[str, tuple[str, str]]:
+    """Return the LaTeX and the meaning of each letter in sets of forms."""
+    names = {symbol.name for each in sets for _, form in each for symbol in form.free_symbols}
+    return {name: (latex_of(size(name)), meaning_of(name)) for name in names}
+
+
+def _counts_row(model: Model, forms: _Forms) -> dict[str, Any]:
     """Return what is particular to a model: sizes as texts, since they may be larger than JavaScript's numbers."""
     found: dict[str, Any] = {"phases": {}, "limits": {}}
     for phase in PHASES:
@@ -129,10 +167,13 @@ def _model(model: Model, forms: _Forms) -> dict[str, Any]:
         limits = length_limits(model, phase)
         found["limits"][phase] = {str(symbol): [limit.most, limit.fixed] for symbol, limit in limits.items()}
         found |= {"sizes": _sizes(counts), "dtype": counts.dtype, "of": model.part or "the whole model"}
-    found |= {"made_for": _made_for(model), "plans": _plans(model, forms, as_stored=False)}
-    if model.storage.layout is not None:
-        found["stored"] = _plans(model, forms, as_stored=True)
-    return found
+    return {**found, "made_for": _made_for(model)}
+
+
+def _plans_row(model: Model, places: dict[Parts, int]) -> dict[str, Any]:
+    """Return the plans of a model: of each type of numbers, and of its weights as they are stored."""
+    found = {"plans": _plans(model, places, as_stored=False)}
+    return found if model.storage.layout is None else {**found, "stored": _plans(model, places, as_stored=True)}
 
 
 def _made_for(model: Model) -> tuple[int, str] | None:
@@ -143,11 +184,12 @@ def _made_for(model: Model) -> tuple[int, str] | None:
     return model.made_for, " ".join(words)
 
 
-def _plans(model: Model, forms: _Forms, as_stored: bool) -> dict[str, dict[int, int | str]]:
+def _plans(model: Model, places: dict[Parts, int], as_stored: bool) -> dict[str, dict[int, int | str]]:
     """Return the places of the parts by purposes and ranks; the reason, where there is no plan."""
     found: dict[str, dict[int, int | str]] = {purpose: {} for purpose in ON_DEVICES}
     for purpose, ranks, parts in plans(model, as_stored):
-        found[purpose][ranks] = parts if isinstance(parts, str) else forms.parts_place(parts)
+        known = parts if isinstance(parts, str) else places.setdefault(parts, len(places))
+        found[purpose][ranks] = known
     return found
 
 

@@ -91,6 +91,11 @@ class Formulas:
             for (latex, late), others in shown
         ]
 
+    def taken(self, html: Html, others: Formulas) -> Html:
+        """Return what was written with the marks of other formulas, with the marks that these ones give them."""
+        known = list(others.places)
+        return Html(_MARK.sub(lambda mark: self._mark(known[int(mark[1])]).text, html.text))
+
     def _mark(self, formula: Formula) -> Html:
         return Html(f"{_OPEN}{self.places.setdefault(formula, len(self.places))}{_CLOSE}")
 

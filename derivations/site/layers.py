@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from sympy import Expr, factor
 
@@ -16,13 +17,14 @@ from derivations.language.printing.latex import LatexPrinter, latex_of
 from derivations.language.printing.page import Page as Printed
 from derivations.language.printing.page import Row, equation_rows, layer_page, layer_title, table
 from derivations.language.printing.views import latex, markdown
+from derivations.processes import rarely_collecting
 from derivations.site.formulas import NO_LETTERS, Formulas
 from derivations.site.markup import Html, element, joined
 from derivations.site.results import Use, copies, used_by
 from derivations.site.shell import Page
 from derivations.topics import aliases_of
 
-__all__ = ["Beside", "beside", "layer_html", "layers_page", "path_of"]
+__all__ = ["Beside", "LayerView", "beside", "layer_html", "layers_page", "path_of", "read_layer", "read_layers"]
 
 Beside = tuple[tuple[Row, ...], tuple[str, ...]]  # the rows of an equation, and the lines of code that compute it
 
@@ -61,14 +63,34 @@ def _statements(source: str) -> Iterator[tuple[str, str]]:
         yield (target.id if isinstance(target, ast.Name) else "", text)
 
 
-def layer_html(
-    name: str, layer: Layer, source: Callable[[Layer], str], formulas: Formulas, used: Iterable[Use]
-) -> Page:
-    """Return the page of a layer; `source` returns the generated code of a layer."""
+@dataclass(frozen=True)
+class LayerView:
+    """Everything that the page of a layer shows, written with formulas of its own, and the names of its parts."""
+
+    name: str
+    title: str
+    content: Html
+    formulas: Formulas
+    parts: tuple[str, ...]
+
+    @property
+    def path(self) -> str:
+        """The permanent address of the page in a site."""
+        return path_of(self.name)
+
+
+@rarely_collecting()
+def read_layers(known: Mapping[str, Layer], source: Callable[[Layer], str]) -> list[LayerView]:
+    """Return layers as their pages show them; `source` returns the generated code of a layer."""
+    return [read_layer(name, layer, source) for name, layer in known.items()]
+
+
+def read_layer(name: str, layer: Layer, source: Callable[[Layer], str]) -> LayerView:
+    """Return what the page of a layer shows; `source` returns the generated code of a layer."""
     title, code = layer_title(name), source(layer)  # layers of one name differ in options, which the name says
+    formulas = Formulas()
     backward = gradient(layer)
     has_gradient = bool(backward.equations)  # a layer without real arrays has none
-    back = Page(path_of(name), "", Html("")).root
     texts = {"LaTeX": latex(layer), "Markdown": markdown(layer), "Python": code}
     content = joined(
         [
@@ -85,10 +107,18 @@ def layer_html(
             element("h2", "NumPy"),
             _code("Layer", code),
             *([_code("Gradient", source(backward))] if has_gradient else []),
-            *used_by(used, back),
         ]
     )
-    return Page(path_of(name), title, content, "layer", " ".join([name, *aliases_of(name)]))
+    return LayerView(
+        name, title, content, formulas, tuple(dict.fromkeys(each.layer.name for each in layer.parts.values()))
+    )
+
+
+def layer_html(view: LayerView, formulas: Formulas, used: Iterable[Use]) -> Page:
+    """Return the page of a layer; `used` are what refers to it."""
+    back = Page(view.path, "", Html("")).root
+    content = joined([formulas.taken(view.content, view.formulas), *used_by(used, back)])
+    return Page(view.path, view.title, content, "layer", " ".join([view.name, *aliases_of(view.name)]))
 
 
 def layers_page(pages: Mapping[str, Page]) -> Page:

@@ -14,9 +14,8 @@ from derivations.cli import cli
 from derivations.language.printing.notation import NOTATIONS
 from derivations.site.attempts import Attempt
 from derivations.site.build import Contents, built
-from derivations.site.calculator import calculator_data
 from derivations.site.formulas import Formula
-from derivations.site.layers import beside
+from derivations.site.layers import beside, read_layers
 from derivations.site.results import TITLES, read_result
 from numeric.codegen.compile import source
 from tests.site.links import broken
@@ -39,11 +38,9 @@ def contents(docs: Path | None) -> Contents:
     results = [read_result(get(name), get(name).evidence.level) for name in RESULTS]
     return Contents(
         results,
-        {name: layer(name) for name in LAYERS},
+        read_layers({name: layer(name) for name in LAYERS}, lambda each: source(each, "numpy")),
         ("gpt2",),
-        calculator_data(("gpt2",)),
         docs,
-        lambda each: source(each, "numpy"),
         attempts={"softmax.jacobian": TRIED},
     )
 
@@ -147,7 +144,8 @@ def test_each_equation_stands_beside_its_line():
 
 
 def test_the_files_refer_to_one_another(files: dict[str, str | bytes], tmp_path: Path):
-    for name in (*files, "assets/katex/katex.min.css", "assets/katex/katex.min.js"):
+    beside = ("calculator-data.js", "assets/katex/katex.min.css", "assets/katex/katex.min.js")  # written by the command
+    for name in (*files, *beside):
         content = files.get(name, "")
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)

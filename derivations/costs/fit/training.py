@@ -17,12 +17,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from sympy import Expr, Integer, Poly, Rational, Symbol, expand, prod
 
 from derivations.architectures.composition import build
-from derivations.architectures.description import Model
+from derivations.architectures.description import Architecture, Model
 from derivations.architectures.kinds import by_kind, without_tower
 from derivations.architectures.storage import BYTES
 from derivations.costs.counts import RECOMPUTED
@@ -46,6 +46,13 @@ __all__ = ["MICRO_BATCHES", "Training"]
 MICRO_BATCHES = size("micro_batches")
 LAYERS = re.compile(r"(encoder|decoder)\.layers(?:_(\d+))?\.(?:block_(\d+)\.)?")
 BYTES_OF_A_PROBABILITY = 4
+
+
+@lru_cache(maxsize=64)
+def _residuals(architecture: Architecture, recomputed: str) -> tuple[Storage, ...]:
+    """Return the saved residuals of one micro-batch; plans for one model differ in their meshes alone."""
+    layer = build(architecture)
+    return saved_residuals(layer, batch=batch, recomputed=RECOMPUTED[recomputed](layer)).storages
 
 
 @dataclass(frozen=True)
@@ -224,9 +231,7 @@ class Training:
     @cached_property
     def residuals(self) -> tuple[Storage, ...]:
         """The saved residuals of one micro-batch in the whole model."""
-        layer = build(self.together.architecture)
-        again = RECOMPUTED[self.recomputed](layer)
-        return saved_residuals(layer, batch=batch, recomputed=again).storages
+        return _residuals(self.together.architecture, self.recomputed)
 
     def _in_stage(self, copies: Expr, place: re.Match[str], kinds: tuple[Kind, ...]) -> Expr:
         """Return the copies of a saved array in a stage; the input of its first layer is counted outside."""
@@ -239,10 +244,8 @@ class Training:
 
     def _one_block(self, shares: Shares, sequence: Expr | int) -> Iterator[Expr]:
         """Yield the residuals of one layer of each kind, with attention computed again."""
-        layer = build(self.together.architecture)
-        kept = saved_residuals(layer, batch=batch, recomputed=RECOMPUTED["attention"](layer)).storages
         found: dict[str, list[Storage]] = {}
-        for storage in kept:
+        for storage in _residuals(self.together.architecture, "attention"):
             place = LAYERS.match(storage.name)
             if place is not None:
                 run = getattr(self.together.architecture, place[1]).runs[int(place[2] or 1) - 1]
