@@ -7,9 +7,8 @@ Assumes      rows are positions, so that A comes first (the paper writes columns
 Source       Hu, Shen, Wallis, Allen-Zhu, Li, Wang, Wang and Chen (2021), section 4.1
 """
 
-from sympy import Derivative, Eq, Integer, KroneckerDelta, Lambda, Sum
+from sympy import Derivative, Eq, KroneckerDelta, Sum
 
-from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import array
 from derivations.language.counting.costs import Count
 from derivations.language.layers.catalogued import catalogued
@@ -74,10 +73,10 @@ def merges() -> Derivation:
 def starts_unchanged() -> Derivation:
     """B starts at 0: the layer first equals the linear layer, and of the two matrices only B has a gradient."""
     p, q = index("p"), index("q")
-    zero = Tabulated(Lambda((p, j), Integer(0)), r, d_out)
+    start = Assumption(Eq(B[p, j], 0), {p: r, j: d_out})
     return derivation(
         "With $B = 0$ low-rank adaptation is the linear layer, whatever $A$ is",
-        claim(low_rank_adaptation().result(X, B=zero), step("algebra", linear().result(X))),
+        claim(low_rank_adaptation().result(X), step("assumption", linear().result(X)), given=(start,)),
         claim(
             Derivative(Y[i, j], A[k, p]),
             step("derivative", alpha / r * X[i, k] * B[p, j]),

@@ -7,14 +7,14 @@ Assumes      F keeps the shape of its input
 Source       post-norm: Vaswani et al. (2017), section 3.1; pre-norm: Xiong et al. (2020); He et al. (2016)
 """
 
-from sympy import Derivative, Expr, KroneckerDelta, Lambda, Sum, sqrt
+from sympy import Derivative, Eq, Expr, KroneckerDelta, Lambda, Sum, sqrt
 
 from derivations.feed_forward.feed_forward import feed_forward
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import Array, array
 from derivations.language.arrays.functions import uninterpreted_function
 from derivations.language.layers.layer import Equation, Equations, Layer, part
-from derivations.language.results.derivation import Derivation, claim, derivation, result, step
+from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.normalisation.layer_norm import layer_norm
 from derivations.symbols import d_ff, d_model, epsilon, i, index, j, k, l, n, scalar
 
@@ -211,7 +211,7 @@ def gated_branch() -> Derivation:
             step("derivative", same + a * Derivative(F[i, k], X[p, l])),
         ),
         claim(Derivative((X + a * F)[i, k], a), step("derivative", F[i, k])),
-        claim(X + 0 * F, step("algebra", X)),
+        claim(X + a * F, step("assumption", X), given=(Assumption(Eq(a, 0)),)),
         about=[Equation(F, sublayer(X))],
         ranges={i: n, k: d_model, p: n, l: d_model},
         source="Bachlechner et al. (2021), section 3",
