@@ -21,6 +21,9 @@ from typing import Any, NoReturn
 from sympy import Add, Expr, Integer, Pow, Rational, cancel, cos, exp, expand, log, pi, sin, sqrt, tanh
 from sympy import E as euler
 
+from derivations.language.judge.normal_form.context import Context
+from derivations.language.judge.normal_form.reading import read
+from derivations.language.judge.normal_form.signs import is_positive
 from numeric.lifting.refusals import Unhashable, refuse, users_line
 from numeric.lifting.trace import current
 
@@ -392,9 +395,14 @@ def _nonzero(value: Expr) -> Expr:
 
 
 def _power(base: Expr, exponent: Expr) -> Expr:
-    if not (base.is_positive or (exponent.is_integer and (exponent.is_nonnegative or base.is_nonzero))):
+    if not (_positive(base) or (exponent.is_integer and (exponent.is_nonnegative or base.is_nonzero))):
         raise refuse(f"({base}) ** ({exponent}): the base is not known to be positive")
     return base**exponent
+
+
+def _positive(base: Expr) -> bool:
+    """Return whether a number is positive: SymPy says so, or the judge proves it, such as of 1 - 0.9^t."""
+    return base.is_positive is True or (not base.is_number and is_positive(read(base, Context()), Context()))
 
 
 def scalar(value: Expr, *operands: Any) -> Scalar | int:

@@ -1,7 +1,7 @@
 """Signs that a form shows, and equalities proved order by order: what holds is proved, its neighbour is not."""
 
 import pytest
-from sympy import Basic, Expr, Ge, Gt, I, Lambda, Lt, Max, Min, Sum, Symbol, erf, exp, log, tanh
+from sympy import Basic, Expr, Ge, Gt, I, Lambda, Lt, Max, Min, Rational, Sum, Symbol, erf, exp, log, tanh
 
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import array
@@ -34,8 +34,19 @@ SHOWN = [
     ("a maximum is no smaller than its parts", Max(a, b) - b, ">="),
     ("exp decays", 1 - exp(-p), ">"),
     ("exp increases", exp(a + p) - exp(a), ">"),
+    ("a bias correction", 1 - Rational(999, 1000) ** n, ">"),
+    ("a number below 1 and a size more", 1 - Rational(9, 10) ** (n + 1), ">"),
+    ("powers of two bases", Rational(9, 10) ** n - Rational(4, 5) ** n, ">"),
+    ("two exponents", 1 - Rational(4, 5) ** n * 2**-p, ">"),
+    ("times a size", n - n * Rational(1, 2) ** n, ">"),
 ]
 HIDDEN = [
+    ("a base above 1", 1 - Rational(1001, 1000) ** n, ">="),
+    ("an exponent of any sign", 1 - Rational(1, 2) ** a, ">="),
+    ("a coefficient that outweighs the power", 1 - 3 * Rational(1, 2) ** n, ">="),
+    ("powers with different exponents", Rational(9, 10) ** n - Rational(4, 5) ** size("m"), ">="),
+    ("a second base that rises", 1 - Rational(4, 5) ** n * 2**p, ">="),
+    ("times a number of any sign", a - a * Rational(1, 2) ** n, ">="),
     ("exp is not strictly above its tangent", exp(a) - 1 - a, ">"),
     ("exp lies below 2 + a at 0", exp(a) - 2 - a, ">="),
     ("a tangent elsewhere", exp(a) - 1 - b, ">="),

@@ -7,7 +7,7 @@ import pytest
 from sympy import Eq, Ge, Gt, Ne, Rational, pi, sqrt
 
 from derivations.symbols import d, m, n, size
-from numeric.lifting import NotFollowed, lift
+from numeric.lifting import NotFollowed, lift, prove_same
 from numeric.lifting.numbers import number
 from numeric.lifting.trace import Trace, tracing
 from tests.numeric.lifting.following import follows
@@ -73,6 +73,7 @@ def test_a_comparison_of_sizes_is_an_assumption(function, assumed):
         (lambda s: abs(s[0] - s[1]), "no rule"),
         (lambda s: s[0].bit_length(), "bit_length"),
         (lambda s: (s[0] - s[1]) ** 0.5, "positive"),
+        (lambda s: math.sqrt(1 - 1.01 ** s[0]), "positive"),
         (lambda s: float("nan") * s[0], "not a real number"),
     ],
 )
@@ -135,6 +136,21 @@ def test_a_literal_that_was_rounded_keeps_its_value_unless_the_gap_is_told(liter
     with tracing(trace):
         assert number(literal) == Rational(repr(literal))
     assert [each.split(" for ")[1].split(",")[0] for each in trace.near] == ([near] if near else [])
+
+
+def test_the_root_of_what_the_judge_proves_positive_is_taken():
+    def corrected(v, step):
+        return np.sqrt(v / (1 - 0.999**step))
+
+    def root_by_root(v, step):
+        return np.sqrt(v) / np.sqrt(1 - 0.999**step)
+
+    def of_another_step(v, step):
+        return np.sqrt(v) / np.sqrt(1 - 0.999 ** (step + 1))
+
+    shapes = {"v": (n,), "step": size("t")}
+    assert prove_same(corrected, root_by_root, **shapes).level == "proved"
+    assert prove_same(corrected, of_another_step, **shapes).level == "refuted"
 
 
 def test_both_answers_to_a_comparison_are_ways():

@@ -21,6 +21,7 @@ from derivations.language.judge.normal_form.terms import (
     Number,
     Poly,
     add,
+    constant_value,
     contains,
     from_terms,
     negate,
@@ -67,7 +68,48 @@ def is_nonnegative(p: Poly, context: Context) -> bool:
 def _sign(p: Poly, context: Context) -> str | None:
     """Return "positive" or "nonnegative" if all terms are nonnegative; "positive" if one term is positive."""
     seen = [term_sign(mono, c, context) for mono, c in p]
-    return None if None in seen else "positive" if "positive" in seen else "nonnegative"
+    if None not in seen:
+        return "positive" if "positive" in seen else "nonnegative"
+    if len(p) != 2:
+        return None
+    greater, other = sorted(p, key=lambda term: term[1], reverse=True)
+    return "positive" if _first_is_greater(greater, other, context) else None
+
+
+def _first_is_greater(greater: tuple[Mono, Number], other: tuple[Mono, Number], context: Context) -> bool:
+    """Return whether a term c m, c > 0, outweighs -d m e^x with d <= c, because the exponent x is negative.
+
+    So 1 - b^t is positive for 0 < b < 1 and t > 0, where b^t is a product of powers of primes, exp(t log p).
+    """
+    (mono, c), (lower, d) = greater, other
+    if not 0 < -d <= c or term_sign(mono, c, context) != "positive":
+        return False
+    ratio = dict(lower)
+    for atom, exponent in mono:
+        ratio[atom] = ratio.get(atom, 0) - exponent
+    bases: dict[Mono, Fraction] = {}  # b of all b^x, by x
+    falls = []  # whether each factor of e^x is below 1
+    for atom, exponent in ratio.items():
+        if exponent == 0:
+            continue
+        if atom[0] != "exp":
+            return False
+        prime, power = _power_of_a_prime(atom[1])
+        if prime and isinstance(exponent, int):
+            bases[power] = bases.get(power, Fraction(1)) * Fraction(prime) ** exponent
+        else:
+            falls.append(term_sign(atom[1], -exponent, context) == "positive")
+    falls += [base < 1 and term_sign(power, 1, context) == "positive" for power, base in bases.items() if base != 1]
+    return bool(falls) and all(falls)
+
+
+def _power_of_a_prime(exponent: Mono) -> tuple[Number, Mono]:
+    """Return p and x where exp of an exponent is p^x; 0 in place of p where it is no such power."""
+    for atom, power in exponent:
+        value = constant_value(atom[1]) if atom[0] == "log" and power == 1 else None
+        if value is not None:
+            return value, tuple(pair for pair in exponent if pair[0] != atom)
+    return 0, exponent
 
 
 def _sign_by_cases(p: Poly, context: Context) -> str | None:
