@@ -295,12 +295,14 @@ def equal_experts() -> Derivation:
 
 @result
 def choice_invariance() -> Derivation:
-    """Adding one number to all scores of a row, or multiplying them by a positive factor, changes no choice."""
+    """Adding a number to all scores of a row, a positive factor and a softmax change no choice: they keep the order."""
     S, c, r = array("S", n, E), array("c", n), scalar("r", positive=True)
     return derivation(
-        "The places of the $K$ largest entries stay when a number is added to a row, or all are scaled by $r > 0$",
+        "The places of the $K$ largest entries stay when a number is added to a row, all are scaled by $r > 0$, or a "
+        "softmax is taken",
         claim(TopK(S + ColumnBroadcast(c, E), K), step("algebra", TopK(S, K))),
         claim(TopK(r * S, K), step("algebra", TopK(S, K))),
+        claim(TopK(row_softmax(S), K), step("algebra", TopK(S, K))),
     )
 
 

@@ -16,12 +16,13 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from sympy import Expr, Indexed, Integer, Symbol
+from sympy import Expr, Ge, Indexed, Integer, Symbol
 from sympy import Tuple as Places
 
 from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.contraction import contraction, operand_of
 from derivations.language.arrays.expression import Array, Variable
+from derivations.language.arrays.routing import TopK
 from derivations.language.arrays.shapes import Blocks, ShapeError, total
 from derivations.language.judge.proof import StepEvidence, prove_equal
 from derivations.language.layers.layer import Equation
@@ -79,8 +80,19 @@ class Chain:
 
     def _claimed(self, left: Array, right: Array) -> StepEvidence:
         definitions = (*self.own.values(), *self.fixed, *self.theirs.values())
-        goal = Derivation("lifted", "", (), definitions, dict(self.ranges), self.assumptions)
+        assumptions = (*self.assumptions, *self._places())
+        goal = Derivation("lifted", "", (), definitions, dict(self.ranges), assumptions)
         return prove_equal(left, right, goal, "definition", refute=False)
+
+    def _places(self) -> Iterator[Assumption]:
+        """Yield what stays known of shared arrays that are places of entries: they are inside their rows."""
+        rank, row = Symbol("rank", integer=True), Symbol("row", integer=True)
+        for mine, equation, *_ in self.shared:
+            if isinstance(equation.value, TopK):
+                place, last = mine[rank, row], total(equation.value.args[0].shape[1]) - 1
+                ranges = dict(zip((rank, row), map(total, mine.shape), strict=True))
+                yield Assumption(Ge(place, 0, evaluate=False), ranges)
+                yield Assumption(Ge(last - place, 0, evaluate=False), ranges)
 
     @contextmanager
     def _restored(self, shared: Sequence[tuple[Variable, Equation, Variable, Equation]]) -> Iterator[None]:

@@ -76,6 +76,7 @@ WRONG = [
     ("all experts with one weight", dense_form, 0, 2, experts(w[0, i] * network(e))),
     ("the weights of all experts sum to K", dense_form, 1, 1, K),
     ("the smallest entries", choice_invariance, 1, 0, TopK(-array("S", n, E), K)),
+    ("the smallest probabilities", choice_invariance, 2, 0, TopK(-array("S", n, E), K)),
     ("twice the network", equal_experts, 0, 0, 2 * Y),
     ("a logit that competes with nothing", router_jacobian, 0, 0, w[s, i] * (OWN - OWN * w[s, i])),
     ("the sign", router_jacobian, 0, 0, w[s, i] * (OWN + AVERAGE)),

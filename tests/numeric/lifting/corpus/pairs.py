@@ -511,4 +511,34 @@ def f(x):
         {"x": (n,)},
         (("2, 1.5", "2, 0.5"), ("2, 1.5", "3, 1.5"), ("gegenbauer", "genlaguerre")),
     ),
+    Pair(
+        "two experts, before or after the softmax",
+        """
+def f(x):
+    weights, _ = torch.topk(torch.softmax(x, -1), 2, dim=-1)
+    return weights / weights.sum(-1, keepdim=True)
+""",
+        """
+def f(x):
+    logits, _ = torch.topk(x, 2, dim=-1)
+    return torch.softmax(logits, -1)
+""",
+        {"x": (n, c)},
+        ((" 2, dim", " 1, dim"), ("softmax(x", "softmax(-x"), ("softmax(x", "softmax(2 * x")),
+    ),
+    Pair(
+        "a step of Adam",
+        """
+def f(w, mean, square, step):
+    mean, square = mean / (1 - 0.9**step), square / (1 - 0.999**step)
+    return w - mean / (np.sqrt(square) + 1e-8)
+""",
+        """
+def f(w, mean, square, step):
+    divisor = np.sqrt(square) / np.sqrt(1 - 0.999**step) + 1e-8
+    return w - mean / divisor / (1 - 0.9**step)
+""",
+        {"w": (n,), "mean": (n,), "square": (n,), "step": p},
+        (("mean / (1 - 0.9**step)", "mean"), ("0.999**step", "0.99**step"), ("np.sqrt(square)", "square")),
+    ),
 )
