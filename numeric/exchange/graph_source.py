@@ -47,6 +47,7 @@ class GraphSource:
     whole: frozenset[str] = frozenset()  # values that are whole numbers, where a quotient is rounded down
     shapes: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # as far as the graph tells them
     apart: frozenset[str] = frozenset()  # inputs of the graph that are no arguments: their sizes are
+    functions: dict[str, Callable[..., Any]] = field(default_factory=dict)  # that the lines call, beside NumPy's
     result: str = ""
 
     @property
@@ -57,7 +58,14 @@ class GraphSource:
 
     def function(self) -> Callable[..., Any]:
         """Return the function, compiled from its text."""
-        space: dict[str, Any] = {"np": np, "math": math, "special": special, "known": known_size, **self.held}
+        space: dict[str, Any] = {
+            "np": np,
+            "math": math,
+            "special": special,
+            "known": known_size,
+            **self.functions,
+            **self.held,
+        }
         return Functions({self.name: self.text}, space, "ONNX")[self.name]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from numeric.codegen.onnx_graph.operators import BINARY, COMPARISONS, ENTRYWISE, REDUCTIONS
 from numeric.exchange.graph_source import GraphSource, Known, array_text, named, numbers_of
+from numeric.exchange.loops import scan_text
 from numeric.lifting.refusals import NotFollowed
 
 __all__ = ["RULES", "Rule"]
@@ -216,6 +217,7 @@ RULES: Mapping[str, Rule] = {
     "Pad": _pad,
     "Range": _range,
     "Reshape": _reshape,
+    "Scan": scan_text,
     "Shape": _shape,
     "Slice": _slice,
     "Softmax": _softmax,

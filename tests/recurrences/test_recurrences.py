@@ -5,19 +5,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sympy import Eq, Expr, Ge, Integer, Sum, exp
+from sympy import Eq, Expr, Ge, Integer, Lambda, Sum, cos, exp, sin
 
 from derivations.architectures.hugging_face import model_of
 from derivations.architectures.reading import ConfigError
 from derivations.catalogue import layer
 from derivations.costs.counts import count
+from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import Scaled, array
 from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.shapes import ShapeError
 from derivations.language.differentiation import adjoints
 from derivations.language.differentiation.claims import local_claims
 from derivations.language.differentiation.proving import prove_gradient
-from derivations.language.judge.proof import judge
+from derivations.language.judge.proof import judge, prove_equal
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.results.derivation import Assumption, Claim, Derivation, Step
 from derivations.recurrences import delta_rule, gated_delta_rule
@@ -120,6 +121,23 @@ def test_the_gradient_of_a_recurrence_that_is_not_diagonal_is_proved(backwards: 
     claims = local_claims(of_rank_one(backwards))
     assert len(claims.claims) == 5  # the law of the gradient, and the gradients by what the law reads
     assert judge(claims).level == "proved"
+
+
+def test_equal_arguments_have_equal_states() -> None:
+    """No sum over the past is written for these states; the judge compares what the law is made of."""
+    decays = array("l", n)
+    once = Tabulated(Lambda((t, c), sin(R[t, c]) ** 2 * R[t, c] + cos(R[t, c]) ** 2 * R[t, c]), n, d)
+    states = Recurrence(decays, ADDED, 0, W, once)
+    assert states != Recurrence(decays, ADDED, 0, W, R)
+    assert prove_equal(states, Recurrence(decays, ADDED, 0, W, R)).level == "proved"
+    for other in (
+        Recurrence(decays, ADDED, 1, W, R),
+        Recurrence(decays, ADDED, 0, R, W),
+        Recurrence(-decays, ADDED, 0, W, R),
+        Recurrence(decays, 2 * ADDED, 0, W, R),
+        Recurrence(decays, ADDED),
+    ):
+        assert prove_equal(states, other).level != "proved"
 
 
 def test_a_gradient_without_the_transpose_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:

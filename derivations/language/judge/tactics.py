@@ -16,6 +16,7 @@ from sympy import Basic, Eq, Expr, Integer, Symbol
 from derivations.language.arrays.binding import free_symbols, replace_free
 from derivations.language.arrays.declarations import at_places
 from derivations.language.arrays.expression import Array
+from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.scalars import Rounded, declared_real
 from derivations.language.arrays.shapes import same_size, shape_text, total
 from derivations.language.judge import intervals
@@ -58,12 +59,30 @@ def unequal(left: Basic, right: Basic, goal: Goal) -> str | None:
         if not fits:
             return f"the shapes {shape_text(left.shape)} and {shape_text(right.shape)} differ"
         goal.require_real(left, right)
+        laws = _by_law(left, goal), _by_law(right, goal)
+        if laws[0] is not None and laws[1] is not None:
+            return _arguments_unequal(laws[0], laws[1], goal)
         places = common_places(left, right, goal)
         # on their own, because an entry may have lost what is undefined: x * (1/x) is 1
         goal.keep_domains(left, *places)
         goal.keep_domains(right, *places)
         left, right = left.entry(*places), right.entry(*places)
     return None if goal.equal(left, right) else "the two sides are not proved to be equal"
+
+
+def _by_law(array: Array, goal: Goal) -> Recurrence | None:
+    """Return the recurrence that an array is, or is defined to be, if its law alone gives the entries."""
+    defined = {equation.variable: equation.value for equation in goal.derivation.definitions if not equation.over}
+    found = defined.get(array, array)
+    return found if isinstance(found, Recurrence) and found.is_by_law else None
+
+
+def _arguments_unequal(left: Recurrence, right: Recurrence, goal: Goal) -> str | None:
+    """Return why the arguments of two recurrences are not proved equal: equal ones have equal states."""
+    if left.backwards != right.backwards:
+        return "one recurrence runs forwards and one backwards"
+    both = zip((*left.args[:2], *left.factors), (*right.args[:2], *right.factors), strict=True)
+    return next((missing for one, other in both if (missing := unequal(one, other, goal)) is not None), None)
 
 
 def by_order(goal: Goal) -> str | None:
