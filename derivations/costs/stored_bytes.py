@@ -78,6 +78,7 @@ class _Module:
     weight: str
     inputs: Expr
     outputs: Expr
+    of_experts: bool
     experts: Expr
     copies: Expr
     layers: tuple[int, ...] | None  # None if there are too many to list
@@ -102,7 +103,7 @@ class _Module:
         inside = self.weight.startswith(("encoder.", "decoder."))
         if kind in ROUTES or (storage.packs == "layers" and not inside):
             return False
-        if storage.packs == "experts" and "{e}" not in self.name:
+        if storage.packs == "experts" and not self.of_experts:
             return False
         # expert 0 represents all experts of a layer
         short = self.name.removesuffix(".weight").replace("{n}", str(number)).replace("{e}", "0")
@@ -142,12 +143,13 @@ def _modules(groups: Iterable[Group], family: Family, shares: Shares) -> Iterato
         for name, parts in shapes.items():
             weight, shape = parts[0]
             each = NOTHING if is_route(weight) else shares
-            experts = total(shape[0]).xreplace(each) if "{e}" in name else Integer(1)
-            sides = [
-                [side.xreplace(each) for side in matrix_sides(part, s[1:] if "{e}" in name else s)] for part, s in parts
-            ]
+            routed = is_of_experts(weight, shape)  # whether stored one by one or in one tensor
+            experts = total(shape[0]).xreplace(each) if routed else Integer(1)
+            sides = [[side.xreplace(each) for side in matrix_sides(part, s[routed:])] for part, s in parts]
             outputs = sum((out for _, out in sides), Integer(0))
-            yield _Module(name, weight, sides[0][0], outputs, experts, group.copies, group.layers, family.prefixes)
+            yield _Module(
+                name, weight, sides[0][0], outputs, routed, experts, group.copies, group.layers, family.prefixes
+            )
 
 
 def _vectors(groups: Iterable[Group], shares: Shares) -> Iterator[Expr]:

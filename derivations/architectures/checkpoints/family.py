@@ -33,7 +33,8 @@ class Stored:
     """The tensor that stores a weight, and its layout.
 
     `name` may contain {n}, the number of the layer, and {e}, the number of an expert. A fused tensor concatenates the
-    weights `beside`, which include this one, over all heads or, when `by_head`, within each head or group. `sections`
+    weights `beside`, which include this one, over all heads or, when `by_head`, within each head or group; when
+    `by_column`, the first columns of all come first, then the second ones. `sections`
     are concatenated in that order, and the weights of a section within each head. `added` is the number that is added
     to the stored weight to give the weight of the equations. A `stacked` tensor has the experts along its first axis.
     With `axes` a tensor has other axes than a matrix: "rows" of a table behind axes of length 1, or the "pixels" or
@@ -50,6 +51,7 @@ class Stored:
     sections: tuple[tuple[str, ...], ...] = ()
     stacked: bool = False
     axes: Literal["", "rows", "pixels", "taps", "flat", "experts"] = ""
+    by_column: bool = False
 
 
 Table = Mapping[str, Stored]

@@ -71,7 +71,11 @@ def _cut(matrix: Any, stored: Stored, weight: str, shapes: Mapping[str, Shape]) 
         start, width = (sum(_columns(each, shapes[each]) for each in some if each in shapes) for some in (before, own))
         section = replace(stored, beside=own, by_head=True, sections=())
         return _cut(matrix[:, start : start + width], section, weight, shapes)
-    count = _common([_heads(each, shapes[each]) for each in beside]) if stored.by_head else 1
+    count = 1
+    if stored.by_column:
+        count = shapes[weight][-1]  # as if every column were a head
+    elif stored.by_head:
+        count = _common([_heads(each, shapes[each]) for each in beside])
     widths = {each: _columns(each, shapes[each]) // count for each in beside}
     start = sum(widths[each] for each in beside[: beside.index(weight)])
     # by head, the columns of one head of all weights are adjacent: the axes are (rows, heads, columns of a head)
@@ -80,7 +84,7 @@ def _cut(matrix: Any, stored: Stored, weight: str, shapes: Mapping[str, Shape]) 
 
 
 def _is_vector(weight: str) -> bool:
-    return weight in ("gamma", "beta", "b") or weight.startswith("b_")
+    return weight in ("gamma", "beta", "b", "sinks") or weight.startswith("b_")
 
 
 def _common(heads: Sequence[Shape]) -> int:

@@ -123,6 +123,25 @@ def test_a_flat_tensor_is_a_vector_whatever_its_axes() -> None:
     assert stored_shape(Stored("w"), "A", shapes) == (1, K)  # else it is a matrix of one column
 
 
+def test_the_columns_of_two_matrices_alternate() -> None:
+    """As in gpt-oss: all experts in one tensor, with a column of the gate before each of the linear half."""
+    halves, shifts = ("W_gate", "W_up"), ("b_gate", "b_up")
+    for number, (weight, shift) in enumerate(zip(halves, shifts, strict=True)):
+        stored = Stored("w", True, halves, stacked=True, by_column=True)
+        tensor, W = run(stored, weight, dict.fromkeys(halves, (5, D, K)))
+        assert tensor.shape == (5, D, 2 * K)
+        assert all(W[e, i, j] == tensor[e, i, 2 * j + number] for e, i, j in places(W))
+        stored = Stored("b", False, shifts, stacked=True, by_column=True)
+        tensor, b = run(stored, shift, dict.fromkeys(shifts, (5, K)))
+        assert all(b[e, j] == tensor[e, 2 * j + number] for e, j in places(b))
+
+
+def test_the_sinks_of_grouped_heads_are_one_vector() -> None:
+    tensor, sinks = run(Stored("sinks"), "sinks", {"sinks": (G, R, 1)})
+    assert tensor.shape == (G * R,)
+    assert all(sinks[g, r, j] == tensor[g * R + r] for g, r, j in places(sinks))
+
+
 # --- the tables of names --------------------------------------------------------------------------------------------
 
 

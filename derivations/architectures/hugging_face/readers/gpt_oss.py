@@ -27,7 +27,7 @@ __all__ = ["gpt_oss"]
 t = scalar("t")
 
 
-@family("gpt_oss", decoder_heads("GptOss"), GPT_OSS, runs=False)
+@family("gpt_oss", decoder_heads("GptOss"), GPT_OSS)
 def gpt_oss(f: Fields, kind: str) -> Parts:
     """gpt-oss (OpenAI 2025): every head has a sink, every matrix of an expert a bias."""
     rms = norm(f, "rms_norm_eps", "1e-5", "rms")

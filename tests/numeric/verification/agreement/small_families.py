@@ -175,6 +175,21 @@ LATENT: Changes = {
 }
 EVEN: Changes = LATENT | {"kv_lora_rank": 12, "qk_nope_head_dim": 6}  # as pairs of reals are complex numbers there
 ONE_GROUP: Changes = ROUTED | {"n_group": 1, "topk_group": 1, "first_k_dense_replace": 1}
+GPT_OSS: Changes = {
+    **SIZES,
+    **TOKENS,
+    "num_local_experts": 5,
+    "num_experts_per_tok": 2,
+    "sliding_window": 3,
+    "swiglu_limit": 1.5,
+    "rope_parameters": {
+        "rope_type": "yarn",
+        "factor": 4.0,
+        "original_max_position_embeddings": 16,
+        "truncate": False,
+        "rope_theta": 100.0,
+    },
+}
 LONE: list[tuple[str, Changes]] = [
     ("DeepseekV2ForCausalLM", EVEN | ROUTED),
     ("DeepseekV2ForCausalLM", EVEN | ONE_GROUP | {"topk_method": "group_limited_greedy", "q_lora_rank": None}),
@@ -211,6 +226,8 @@ LONE: list[tuple[str, Changes]] = [
     ("LlamaForCausalLM", {**SIZES, **TOKENS, "model_type": "iquestcoder", "mlp_bias": True}),
     ("ModernBertForMaskedLM", MODERN | BIASED | NORMS | {"layer_types": ["sliding_attention", "full_attention"]}),
     ("BioGptForCausalLM", ENCODER | TOKENS),
+    ("GptOssForCausalLM", GPT_OSS),
+    ("GptOssForCausalLM", GPT_OSS | {"attention_bias": False, "num_experts_per_tok": 3}),
     ("GPTBigCodeForCausalLM", GPT),
     ("GPTBigCodeForCausalLM", GPT | {"multi_query": False, "n_inner": 7, "scale_attn_weights": False}),
     ("GPTNeoForCausalLM", GPT_NEO | {"num_layers": 2, "attention_types": [[["global", "local"], 1]]}),
