@@ -132,11 +132,12 @@ class _Writer:
         norm = f"{side}_embedding_norm" if self._pair else "embedding_norm"
         if embedding.norm is not None and embedding.norm_first:
             X = self.let(f"U{suffix}")(part(norm, norm_layer(embedding.norm))(X))
-        if embedding.sinusoidal:
-            X = X + self.let(f"P{suffix}")(part("positions", positional_encoding(length))())
-        elif embedding.positions is not None:
+        if embedding.positions is not None:
             table = self.parameter(f"P{suffix}", embedding.positions, width)
             X = X + RowRange(table, embedding.first_position, length)
+        elif embedding.sinusoidal is not None:
+            waves = positional_encoding(length, **vars(embedding.sinusoidal))
+            X = X + self.let(f"P{suffix}")(part("positions", waves)())
         if embedding.segments is not None:
             segments = self.input(token_array("segments", length))
             X = X + Lookup(self.parameter("T", embedding.segments, width), segments)

@@ -40,6 +40,7 @@ __all__ = [
     "RelativeBias",
     "Rotary",
     "Run",
+    "Sinusoids",
     "Stack",
     "Temperature",
     "Tower",
@@ -303,19 +304,32 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Sinusoids:
+    """Sinusoidal positions, numbered from `first` on (Vaswani et al. 2017).
+
+    Sines and cosines alternate, or all sines stand in front, in `halves`; `to_base` tells the exponents of the base.
+    """
+
+    first: int = 0
+    halves: bool = False
+    to_base: bool = False  # from 0 to 1, else to 1 - 2/d_model
+
+
+@dataclass(frozen=True)
 class Embedding:
     """The input of a stack: rows of a table, and the rows that are added to them.
 
     `positions` is the number of rows of a learned (or stored) table, read from row `first_position` on; `segments` is
-    that of another table. `sinusoidal` positions have no parameters; `scale` multiplies the token rows; `width` is the
-    width of the token rows if a projection to d_model follows; if `narrow`, positions, segments and norm have that
-    width too, and the projection behind them has biases (Clark et al. 2020). The norm is that of the sum or, if
-    `norm_first`, that of the token rows, to which positions are added.
+    that of another table. Without a table `sinusoidal` positions have no parameters; with one a count has them as
+    parameters, and a model that runs computes them. `scale` multiplies the token rows; `width` is the width of the
+    token rows if a projection to d_model follows; if `narrow`, positions, segments and norm have that width too, and
+    the projection behind them has biases (Clark et al. 2020). The norm is that of the sum or, if `norm_first`, that of
+    the token rows, to which positions are added.
     """
 
     positions: Expr | None = None
     first_position: int = 0
-    sinusoidal: bool = False
+    sinusoidal: Sinusoids | None = None
     segments: Expr | None = None
     norm: Norm | None = None
     norm_first: bool = False
@@ -404,6 +418,7 @@ class Head:
     ] = "language_model"
     tied: bool = True
     bias: bool = False
+    buffered: bool = False  # has a bias too, but in a buffer, which is no parameter
     scale: Expr = Integer(1)  # of the rows before the scores
     soft_cap: Expr | None = None
     classes: Expr | None = None
@@ -476,17 +491,29 @@ class Architecture:
 
 
 def as_run(architecture: Architecture) -> Architecture:
-    """Return the architecture with all that chooses experts, also what has no parameters and no products.
+    """Return the architecture with all that scores depend on, also what has no parameters and no products.
 
-    These are groups, and the numbers that checkpoints store and the library `transformers` keeps in buffers; of ERNIE
-    4.5 alone they are parameters there.
+    These are the groups of experts, and the numbers for their choice that checkpoints store and the library
+    `transformers` keeps in buffers (of ERNIE 4.5 alone they are parameters there); biases of scores that it keeps so;
+    and sinusoidal positions, in the place of the tables that it makes of them.
     """
 
     def in_full(block: Block) -> Block:
         network = block.feed_forward
         return replace(block, feed_forward=replace(network, in_full=True)) if isinstance(network, Experts) else block
 
-    return architecture.changed(in_full)
+    def computed(stack: Stack | None) -> Stack | None:
+        if stack is None or stack.embedding.sinusoidal is None:
+            return stack
+        return replace(stack, embedding=replace(stack.embedding, positions=None))
+
+    head, chosen = architecture.head, architecture.changed(in_full)
+    return replace(
+        chosen,
+        encoder=computed(chosen.encoder),
+        decoder=computed(chosen.decoder),
+        head=replace(head, bias=head.bias or head.buffered),
+    )
 
 
 @dataclass(frozen=True)

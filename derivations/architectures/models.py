@@ -22,6 +22,7 @@ from derivations.architectures.description import (
     Model,
     Norm,
     Run,
+    Sinusoids,
     Stack,
 )
 from derivations.architectures.hugging_face import model_of
@@ -34,7 +35,7 @@ __all__ = ["model_names", "named_model"]
 
 def _transformer(name: str) -> Model:
     """Return the original Transformer: norms after sub-layers, fixed positions, one table for tokens and scores."""
-    attention, embedding = Attention(h), Embedding(sinusoidal=True, scale=sqrt(d_model))
+    attention, embedding = Attention(h), Embedding(sinusoidal=Sinusoids(), scale=sqrt(d_model))
     feed_forward, norm = FeedForward(relu), Norm()
     in_encoder = Block(attention, feed_forward, norm, "post")
     encoder = Stack((Run((in_encoder,), N),), embedding)

@@ -11,6 +11,7 @@ Source       Vaswani et al. (2017), section 3.5
 from sympy import Eq, Expr, Ge, Integer, Lambda, Mod, Sum, cos, pi, sin
 
 from derivations.language.arrays.arrangements import Explicit, Tabulated
+from derivations.language.arrays.columns import ColumnConcatenation
 from derivations.language.arrays.expression import Array, array
 from derivations.language.arrays.functions import Interleave, named
 from derivations.language.layers.catalogued import catalogued
@@ -34,17 +35,24 @@ def frequency(pair: Expr, width: Expr = d_model, base: Expr = BASE) -> Expr:
 
 
 @catalogued
-def positional_encoding(positions: Expr = n, width: Expr = d_model) -> Layer:
+def positional_encoding(
+    positions: Expr = n, width: Expr = d_model, *, halves: bool = False, to_base: bool = False, first: int = 0
+) -> Layer:
     """Return the sinusoidal positional encoding.
 
-    Definition   PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model))
+    Definition   PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model)); in `halves`
+                 all sines stand before all cosines; with `to_base` the exponents are 2i/(d_model - 2), so that the last
+                 one is 1; the rows are those of the positions from `first` on
     Shapes       angle (n, d_model/2), PE (n, d_model)
-    Assumes      d_model even; pos = 0, ..., n-1; i = 0, ..., d_model/2 - 1 numbers the pairs
-    Source       Vaswani et al. (2017), section 3.5
+    Assumes      d_model even, and more than 2 with `to_base`; pos = 0, ..., n-1; i = 0, ..., d_model/2 - 1 numbers the
+                 pairs
+    Source       Vaswani et al. (2017), section 3.5; halves, and exponents up to 1, as in the code of Tensor2Tensor
     """
     let = Equations()
-    angle = let("angle")(Tabulated(Lambda((pos, i), pos * frequency(i, width)), positions, width / 2))
-    output = let("PE")(Interleave(sine(angle), cosine(angle)))
+    exponents = width - 2 if to_base else width
+    angle = let("angle")(Tabulated(Lambda((pos, i), (pos + first) * frequency(i, exponents)), positions, width / 2))
+    S, C = sine(angle), cosine(angle)
+    output = let("PE")(ColumnConcatenation(S, C) if halves else Interleave(S, C))
     return Layer("positional_encoding", (), (), let, output)
 
 

@@ -29,6 +29,7 @@ from derivations.positions.positional_encoding import (
     wavelengths,
 )
 from derivations.symbols import d_model, i, k, l, pos
+from numeric import compile_layer
 from tests.broken import broken_steps, is_refused, of_topic, with_step
 
 w = frequency(i)
@@ -91,6 +92,16 @@ def test_the_layer_is_the_table_of_its_definition() -> None:
     table, symbolic = encoded(5, 6), positional_encoding().at(n=5, d_model=6).result()
     for place, column in np.ndindex(5, 6):
         assert float(symbolic.entry(place, (column // 2, column % 2))) == pytest.approx(table[place, column], abs=1e-15)
+
+
+@pytest.mark.parametrize("to_base", [False, True])
+def test_sines_before_cosines_from_a_position_on(to_base: bool) -> None:
+    """The exponents go from 0 to 1 - 2/d, or to 1; row 0 is that of the first position."""
+    layer = positional_encoding(halves=True, to_base=to_base, first=3)
+    angles = np.outer(np.arange(3, 8), 10000.0 ** (-np.arange(3) / (2 if to_base else 3)))
+    table = compile_layer(layer)(5, 6)
+    np.testing.assert_allclose(table, np.hstack([np.sin(angles), np.cos(angles)]), rtol=0, atol=1e-12)
+    assert np.abs(compile_layer(positional_encoding(first=3))(5, 6) - table).max() > 0.1
 
 
 def test_shift_dot_product_norm_and_distance_of_the_table() -> None:

@@ -14,7 +14,20 @@ from derivations.architectures.checkpoints.family import (
     table,
 )
 
-__all__ = ["BIOGPT", "BLOOM", "FALCON", "GPT", "GPT_2", "GPT_BIGCODE", "GPT_J", "GPT_NEO", "GPT_NEOX", "MPT", "OPT"]
+__all__ = [
+    "BIOGPT",
+    "BLOOM",
+    "FALCON",
+    "GPT",
+    "GPT_2",
+    "GPT_BIGCODE",
+    "GPT_J",
+    "GPT_NEO",
+    "GPT_NEOX",
+    "MPT",
+    "OPT",
+    "XGLM",
+]
 
 
 GPT_2 = Family(
@@ -136,6 +149,12 @@ BIOGPT = replace(
     weights={**OPT.weights, **norm("decoder.final_norm", "layer_norm"), **head("output_projection")},
     prefixes=("biogpt.",),
     same={"output_projection.weight": "embed_tokens.weight"},
+)
+XGLM = replace(
+    OPT,
+    weights={**OPT.weights, **norm("decoder.final_norm", "layer_norm")},
+    prefixes=("model.",),
+    ignored=(r"embed_positions\.weights",),  # sinusoids, which are computed
 )
 MPT = Family(
     {

@@ -52,11 +52,17 @@ def _bart_stack(stack: str) -> Mapping[str, Stored]:
 
 
 BART = Family(
-    {**table("E", "shared.weight"), **_bart_stack("encoder"), **_bart_stack("decoder"), **head()},
+    {
+        **table("E", "shared.weight"),
+        **_bart_stack("encoder"),
+        **_bart_stack("decoder"),
+        **head(),
+        "b_head": Stored("final_logits_bias", axes="flat"),
+    },
     prefixes=("model.",),
     same=dict.fromkeys(
         ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight"), "shared.weight"
     ),
     zero=("final_logits_bias",),
-    ignored=(r"(encoder|decoder)\.version",),
+    ignored=(r"(encoder|decoder)\.(version|embed_positions\.weights)",),  # the latter are computed, of M2M-100
 )

@@ -62,7 +62,8 @@ class Family:
     """The names of one family of checkpoints.
 
     The name of a tensor may start with one of `prefixes`. A name in `same` may replace the other one, or occur besides
-    it with the same numbers, {n} being the number of a layer in both. Tensors in `zero` must be zeros. Tensors whose
+    it with the same numbers, {n} being the number of a layer in both. Tensors in `zero` must be zeros, or may be
+    missing where the equations have them, as zeros. Tensors whose
     whole name matches `ignored` (a regular expression) are skipped unless they are weights of the equations. A match of
     a key of `renamed` (a regular expression) in a name is replaced by its value.
     """

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import singledispatch
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
-from derivations.language.arrays.columns import ColumnRange
+from derivations.language.arrays.columns import ColumnConcatenation, ColumnRange
 from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.exponentials import RowMax
 from derivations.language.arrays.expression import (
@@ -62,7 +62,13 @@ def _same(node: Array) -> dict[int, Axes]:
 
 for _entrywise in (Plus, Scaled, Hadamard, MaskConjunction, Elementwise, RowSoftmax, Interleave, Concatenate, SumOver):
     operand_axes.register(_entrywise, _same)
-for _columns in (ColumnBlock, ColumnRange, PlacedBlock, EveryOther):  # their last axis is never an axis of positions
+for _columns in (
+    ColumnBlock,
+    ColumnConcatenation,
+    ColumnRange,
+    PlacedBlock,
+    EveryOther,
+):  # their last axis is never an axis of positions
     operand_axes.register(_columns, _same)
 for _leaf in (Explicit, BandMask, RelativeBuckets, Tabulated):
     operand_axes.register(_leaf, lambda node: {})

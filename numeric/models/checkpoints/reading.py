@@ -73,6 +73,8 @@ class _Checkpoint:
     def read(self, name: str, shape: Shape, weight: str, axes: str = "") -> Any:
         """Return a tensor, which must have the shape that the weight needs; further axes are taken together."""
         there = self._find(name)
+        if there is None and name in self.family.zero:
+            return np.zeros(shape, self.dtype)
         if there is None:
             raise InputError(
                 f"{self.folder}: the tensor {self._full(name)} is missing, which holds the weight {weight}"

@@ -19,6 +19,7 @@ from derivations.architectures.description import (
     Norm,
     RelativeBias,
     Run,
+    Sinusoids,
     Stack,
 )
 from derivations.architectures.hugging_face.families import decoder_heads, family
@@ -183,15 +184,13 @@ def mvp(f: Fields, kind: str) -> Parts:
     return _bart(f, kind, "post")
 
 
-@family("m2m_100", decoder_heads("M2M100", "ForConditionalGeneration"), BART, runs=False)
+@family("m2m_100", decoder_heads("M2M100", "ForConditionalGeneration"), BART)
 def m2m_100(f: Fields, kind: str) -> Parts:
     """M2M-100 (Fan et al. 2021): sinusoidal positions, sines before cosines, which are not stored."""
     parts = _bart(f, kind, "pre", normed=False, scaled=True, function="relu")
-    sides = {}
-    for side in ("encoder", "decoder"):
-        stack = getattr(parts, side)
-        sides[side] = replace(stack, embedding=Embedding(sinusoidal=True, scale=stack.embedding.scale))
-    return replace(parts, **sides)
+    first = (f.whole("pad_token_id", 1, least=0) or 0) + 1  # positions are numbered from the padding token
+    parts = replace(parts, head=replace(parts.head, buffered=False))
+    return _with_sinusoids(parts, Sinusoids(first, halves=True, to_base=True), counted=False)
 
 
 @family("blenderbot", decoder_heads("Blenderbot", "ForConditionalGeneration"), BART)
@@ -216,13 +215,26 @@ def pegasus(f: Fields, kind: str) -> Parts:
     return _bart(f, kind, "pre", unused=0, normed=False)
 
 
-@family("marian", decoder_heads("Marian", "MTModel"), BART, runs=False)
+@family("marian", decoder_heads("Marian", "MTModel"), BART)
 def marian(f: Fields, kind: str) -> Parts:
     """Marian (Junczys-Dowmunt et al. 2018): norms after sub-layers, sinusoidal positions."""
     f.only("share_encoder_decoder_embeddings", True)
     f.only("decoder_vocab_size", None, f.config.get("vocab_size"))
-    f.assumptions.append(STORED)
-    return _bart(f, kind, "post", unused=0, normed=False)
+    f.assumptions.append("the sinusoidal positions, which are not stored, are counted as parameters")
+    parts = _bart(f, kind, "post", unused=0, normed=False)
+    return _with_sinusoids(parts, Sinusoids(halves=True), counted=True)
+
+
+def _with_sinusoids(parts: Parts, sinusoids: Sinusoids, *, counted: bool) -> Parts:
+    """Return both stacks with sinusoidal positions, whose table is `counted` among the parameters or is none."""
+
+    def changed(stack: Stack | None) -> Stack | None:
+        if stack is None:
+            return None
+        rows = stack.embedding if counted else replace(stack.embedding, positions=None, first_position=0)
+        return replace(stack, embedding=replace(rows, sinusoidal=sinusoids))
+
+    return replace(parts, encoder=changed(parts.encoder), decoder=changed(parts.decoder))
 
 
 STORED = "the stored sinusoidal positions are counted as parameters"
@@ -254,7 +266,7 @@ def _bart(
     scale = sqrt(d_model) if f.flag("scale_embedding", scaled) else Integer(1)
     embedding = Embedding(positions + unused, first_position=unused, norm=Norm() if normed else None, scale=scale)
     final = Norm() if order == "pre" else None
-    head = language_head(f, kind, tied=True)
+    head = replace(language_head(f, kind, tied=True), buffered=kind == "language_model")
     return Parts(
         head,
         Stack((encoder,), embedding, final_norm=final),

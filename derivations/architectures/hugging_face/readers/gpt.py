@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from sympy import Integer, sqrt
 
-from derivations.architectures.checkpoints.decoders import BIOGPT, GPT, GPT_BIGCODE, GPT_NEO, MPT, OPT
-from derivations.architectures.description import Attention, Block, Embedding, FeedForward, Norm, Stack
+from derivations.architectures.checkpoints.decoders import BIOGPT, GPT, GPT_BIGCODE, GPT_NEO, MPT, XGLM
+from derivations.architectures.description import Attention, Block, Embedding, FeedForward, Norm, Sinusoids, Stack
 from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields, shown
 from derivations.architectures.hugging_face.readers.decoders import ALL, NONE, OTHER_NAMES, by_distance, inner
@@ -112,15 +112,17 @@ def biogpt(f: Fields, kind: str) -> Parts:
     return Parts(head, decoder=Stack(layers, embedding, causal=True, final_norm=Norm()))
 
 
-@family("xglm", decoder_heads("XGLM"), OPT, runs=False)
+@family("xglm", decoder_heads("XGLM"), XGLM)
 def xglm(f: Fields, kind: str) -> Parts:
     """XGLM (Lin et al. 2022): sinusoidal positions, sines before cosines, which are not stored."""
     f.whole("max_position_embeddings", None, none=True)  # there is a row for every position
+    f.only("pad_token_id", None, 0, 1)  # the library has zeros in that row of its table, and reads it from row 2 on
     divided_heads(f, "d_model", "attention_heads", {"d_model": ("hidden_size",)})
     feed_forward = FeedForward(activation(f, "activation_function", "gelu"), d_ff=f.size(d_ff, "ffn_dim"))
     layers = uniform(f, Block(Attention(h, biases=ALL), feed_forward, Norm()), "num_layers", ("num_hidden_layers",))
     scale = sqrt(d_model) if f.flag("scale_embedding", True) else Integer(1)
-    stack = Stack(layers, Embedding(sinusoidal=True, scale=scale), causal=True, final_norm=Norm())
+    sinusoids = Sinusoids(2, halves=True, to_base=True)
+    stack = Stack(layers, Embedding(sinusoidal=sinusoids, scale=scale), causal=True, final_norm=Norm())
     return Parts(language_head(f, kind, tied=True), decoder=stack)
 
 

@@ -23,6 +23,7 @@ def exactly() -> Iterator[None]:
         with (
             patch.object(torch, "float32", wide),
             patch.object(torch, "float", wide),
+            patch.object(torch, "FloatTensor", torch.DoubleTensor),
             patch.object(torch.Tensor, "float", torch.Tensor.double),
             patch.object(torch.Tensor, "to", kept),
             patch.object(torch.Tensor, "type", kept),

@@ -190,6 +190,7 @@ GPT_OSS: Changes = {
         "rope_theta": 100.0,
     },
 }
+XGLM: Changes = {**TOKENS, "d_model": 12, "ffn_dim": 11, "num_layers": 2, "attention_heads": 3}
 LONE: list[tuple[str, Changes]] = [
     ("DeepseekV2ForCausalLM", EVEN | ROUTED),
     ("DeepseekV2ForCausalLM", EVEN | ONE_GROUP | {"topk_method": "group_limited_greedy", "q_lora_rank": None}),
@@ -233,10 +234,14 @@ LONE: list[tuple[str, Changes]] = [
     ("GPTNeoForCausalLM", GPT_NEO | {"num_layers": 2, "attention_types": [[["global", "local"], 1]]}),
     ("MptForCausalLM", MPT),
     ("MptForCausalLM", MPT | {"attn_config": {"clip_qkv": 0.3}}),
+    ("XGLMForCausalLM", XGLM),
+    ("M2M100ForConditionalGeneration", PAIR),
+    ("M2M100ForConditionalGeneration", PAIR | {"pad_token_id": 1, "eos_token_id": 0, "scale_embedding": False}),
+    ("MarianMTModel", PAIR | {"activation_function": "swish"}),
+    ("MarianMTModel", PAIR | {"scale_embedding": True}),
     ("OpenAIGPTLMHeadModel", GPT),
     ("OpenAIGPTLMHeadModel", GPT | {"afn": "relu", "tie_word_embeddings": False}),
 ]
-XGLM: Changes = {**TOKENS, "d_model": 12, "ffn_dim": 11, "num_layers": 2, "attention_heads": 3}
 THREE_AXES: Changes = {
     **TOKENS,
     **{field: size for field, size in SIZES.items() if field != "head_dim"},
@@ -331,15 +336,12 @@ COUNTED: list[tuple[str, Changes]] = [
     ("CLIPTextModel", ENCODER | TOKENS),
     ("CodeGenForCausalLM", GPT | {"n_embd": 16, "n_head": 4, "rotary_dim": 2, "n_ctx": 17}),
     ("ElectraForPreTraining", ENCODER | {"embedding_size": 12, "hidden_act": "relu"}),
-    ("M2M100ForConditionalGeneration", PAIR),
-    ("XGLMForCausalLM", XGLM),
     ("DeepseekV3ForCausalLM", LATENT | ONE_GROUP | {"model_type": "kimi_k2"}),
     ("PhimoeForCausalLM", {**SIZES, **TOKENS, "num_local_experts": 5}),
     ("PhimoeForCausalLM", {**SIZES, **TOKENS, "attention_bias": True, "num_local_experts": 3, "lm_head_bias": True}),
     ("Qwen2VLTextModel", THREE_AXES),
     ("Qwen2_5_VLTextModel", THREE_AXES),
     ("Qwen3VLTextModel", THREE_AXES | {"head_dim": 8}),
-    ("MarianMTModel", PAIR | {"activation_function": "swish"}),
 ]
 
 

@@ -30,11 +30,12 @@ def made(name: str, seed: int = 0) -> Any:
     """Return a model whose every parameter is random, those of norms and biases too, which start at 1 and 0."""
     model = CASES[name]().eval()
     generator = torch.Generator().manual_seed(seed)
-    for parameter in model.parameters():
+    unsaved = getattr(model, "_keys_to_ignore_on_save", None) or ()  # tables that the library computes
+    for parameter in (each for name, each in model.named_parameters() if name not in unsaved):
         noise = torch.randn(parameter.shape, generator=generator, dtype=torch.get_default_dtype())
         parameter.data.copy_(0.3 * noise + (1 if parameter.ndim == 1 else 0))
     for name, stored in model.named_buffers():
-        if name.endswith("e_score_correction_bias"):  # by which experts are chosen
+        if name.endswith(("e_score_correction_bias", "final_logits_bias")):
             stored.data.copy_(0.3 * torch.randn(stored.shape, generator=generator, dtype=stored.dtype))
     if "Experts" in str(model):
         model.set_experts_implementation("eager")  # the other one has no float64
@@ -431,6 +432,21 @@ def test_kimi_k2_is_deepseek_v3_with_one_group_of_experts(tmp_path: Path, monkey
     model.save_pretrained(tmp_path)
     config = (tmp_path / "config.json").read_text(encoding="utf-8").replace('"deepseek_v3"', '"kimi_k2"')
     (tmp_path / "config.json").write_text(config, encoding="utf-8")
+    np.testing.assert_allclose(load(tmp_path, np.float64).logits(*given), expected, rtol=0, atol=1e-10)
+
+
+def test_biases_of_scores_that_are_not_stored_are_zeros(tmp_path: Path) -> None:
+    """As in checkpoints of BART that are older than its biases."""
+    safetensors = pytest.importorskip("safetensors.numpy")
+    model, given, biased = exact("bart")
+    model.final_logits_bias.zero_()
+    with exactly():
+        _, expected = scores(model)
+    assert abs(biased - expected).max() > 0.01
+    model.save_pretrained(tmp_path)
+    stored = safetensors.load_file(tmp_path / "model.safetensors")
+    del stored["final_logits_bias"]
+    safetensors.save_file(stored, tmp_path / "model.safetensors", metadata={"format": "pt"})
     np.testing.assert_allclose(load(tmp_path, np.float64).logits(*given), expected, rtol=0, atol=1e-10)
 
 
