@@ -230,6 +230,8 @@ def _experts(network: Experts) -> Layer:
         network.activation,
         scoring=network.scoring,
         normalised=network.normalised,
+        eps=network.eps,
+        threshold=network.threshold,
         shared=network.d_shared is not None,
         shared_gate=network.shared_gate,
         scale=network.scale,

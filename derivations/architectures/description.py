@@ -231,6 +231,8 @@ class Experts:
     shared_gate: bool = False  # the shared experts' output times the sigmoid of a learned score
     scoring: Literal["softmax", "sigmoid"] = "softmax"
     normalised: bool = True  # the weights of the chosen experts add up to 1
+    eps: Expr = Integer(0)  # added to the sum by which the weights are divided
+    threshold: Expr | None = None  # each chosen expert has a softmax of its own: `choices_by_threshold`
     scale: Expr = Integer(1)
     biases: bool = False  # of the router and of every matrix of an expert
     linear_activation: Named | None = None  # of the linear half of an expert, where it has one

@@ -16,6 +16,7 @@ from dataclasses import replace
 from sympy import Derivative, Expr, Ge, Integer, KroneckerDelta, Lambda, Sum, Symbol, exp, sympify
 
 from derivations.activations.sigmoid import sigmoid, silu
+from derivations.feed_forward.choices_by_threshold import chosen_by_threshold
 from derivations.feed_forward.feed_forward import feed_forward
 from derivations.feed_forward.gated import gated_feed_forward
 from derivations.feed_forward.groups_of_experts import chosen_within_groups
@@ -70,13 +71,16 @@ def mixture_of_experts(
     linear_activation: Named | None = None,
     gated: bool = True,
     scaled_rows: bool = False,
+    threshold: Expr | None = None,
+    eps: Expr | int = 0,
 ) -> Layer:
     """Return a mixture of E gated networks, of which every position uses K.
 
     Definition   P = softmax(X W_router) or sigmoid(X W_router); chosen are the indices of the K largest entries of each
                  row of P, or of P + b when `corrected`, among those of the best groups of experts when
                  `best_of_group` tells how many of its scores rank a group; g_s = scale p_s, divided by
-                 sum_t p_t when `normalised`;
+                 sum_t p_t + `eps` when `normalised`; with a `threshold` each chosen expert has a softmax of its own
+                 in the place of P, that of `choices_by_threshold`;
                  Y = sum_s g_s FFN(X) by the s-th chosen experts, plus one gated network of all rows when `shared`,
                  its rows times sigmoid(X W_shared_gate) when `shared_gate`. With `biases` the router and every
                  matrix of an expert has one, b_router (E,), b_gate and b_up (E, d_expert), b_down (E, d_model); if
@@ -87,7 +91,7 @@ def mixture_of_experts(
                  W_down (E, d_expert, d_model), W_shared_gate (d_model,), chosen (K, n), Y (n, d_model); the shared
                  network has d_shared hidden units, those of all shared experts together
     Assumes      K <= E, and what `groups_of_experts` does of groups; the correction b is given, not learned by the
-                 gradient; no epsilon is added to sum_t p_t (libraries add 1e-20 to the sum of sigmoids)
+                 gradient; the epsilon is 0 unless given (libraries add 1e-20 to the sum of sigmoids)
     Source       Jiang et al. (2024), section 2.1: normalised softmax; Dai et al. (2024), section 3: shared experts;
                  DeepSeek-AI (2024), DeepSeek-V3, section 2.1.2: sigmoid, correction and scale; the released
                  models Qwen1.5-MoE and Qwen2-MoE (Qwen Team, 2024): the gate of the shared experts
@@ -110,16 +114,20 @@ def mixture_of_experts(
         return products + Lookup(b, numbers) if biases else products
 
     L = let("L")(X @ W_router + b_router if biases else X @ W_router)
-    P = let("P")(row_softmax(L) if scoring == "softmax" else sigmoid(L))
-    if best_of_group:
-        S = let("S")(P + b) if corrected else P
-        chosen = chosen_within_groups(let, S, K, best_of_group)
+    if threshold is not None:
+        chosen, p = chosen_by_threshold(let, L, K, threshold)
     else:
-        chosen = let("chosen")(TopK(P + b if corrected else P, K))
-    p = let("p", over=(s, K))(Pick(P, chosen[s]))
+        P = let("P")(row_softmax(L) if scoring == "softmax" else sigmoid(L))
+        if best_of_group:
+            S = let("S")(P + b) if corrected else P
+            chosen = chosen_within_groups(let, S, K, best_of_group)
+        else:
+            chosen = let("chosen")(TopK(P + b if corrected else P, K))
+        p = let("p", over=(s, K))(Pick(P, chosen[s]))
     if normalised:
         total = let("total")(SumOver(p[s], s, K))
-        p = let("w", over=(s, K))(share(p[s], total))
+        of_all = share if eps == 0 else named("share_above_eps", scalar("x") / (scalar("y") + eps), *share.variables)
+        p = let("w", over=(s, K))(of_all(p[s], total))
     g = p if factor == 1 else let("g", over=(s, K))(factor * p[s])
     weights = ColumnBroadcast(g[s], d_model)
     rows = let("X_s", over=(s, K))(Hadamard(weights, X))[s] if scaled_rows else X

@@ -1,6 +1,6 @@
 """Mixtures of experts: broken statements are refused; loops over positions, and libraries, agree with the layer."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -164,6 +164,8 @@ def loop(
     scale: float = 1,
     shared: Arrays | None = None,
     best_of_group: int = 0,
+    threshold: float | None = None,
+    eps: float = 0,
 ) -> np.ndarray:
     """Every position by itself: its scores, the largest of them one after the other, and their networks."""
     output = []
@@ -180,8 +182,10 @@ def loop(
         best = []
         for _ in range(CHOSEN):
             best.append(max(left, key=left.__getitem__))
+            if threshold is not None:
+                scores[best[-1]] = share_of_near(logits, left, best[-1], threshold)
             del left[best[-1]]
-        whole = sum(scores[number] for number in best) if normalised else 1
+        whole = sum(scores[number] for number in best) + eps if normalised else 1
         parts = [
             scale
             * scores[number]
@@ -195,6 +199,12 @@ def loop(
     return np.array(output)
 
 
+def share_of_near(logits: np.ndarray, left: Mapping[int, float], own: int, threshold: float) -> float:
+    """The softmax of one of the experts that are left, over those of them that are near enough."""
+    near = [e for e in left if logits[own] - logits[e] <= threshold * max(abs(logits[e]), logits[own])]
+    return np.exp(logits[own]) / sum(np.exp(logits[e]) for e in near)
+
+
 VARIANTS: list[tuple[str, dict[str, object]]] = [
     ("Mixtral", {}),
     ("shares of all experts", {"normalised": False}),
@@ -202,6 +212,9 @@ VARIANTS: list[tuple[str, dict[str, object]]] = [
     ("DeepSeek-V3", {"scoring": "sigmoid", "corrected": True, "shared": True, "scale": Rational(5, 2)}),
     ("Qwen2-MoE", {"normalised": False, "shared": True, "shared_gate": True}),
     ("DeepSeek-V2", {"normalised": False, "best_of_group": 1}),
+    ("Phi-3.5-MoE", {"normalised": False, "threshold": Rational(1, 2)}),
+    ("Phi-3.5-MoE, all far", {"normalised": False, "threshold": Rational(1, 10**6)}),
+    ("LFM2-MoE", {"scoring": "sigmoid", "corrected": True, "eps": Rational(1, 3)}),
     ("DeepSeek-V3, groups", {"scoring": "sigmoid", "corrected": True, "best_of_group": 2}),
 ]
 
@@ -224,6 +237,8 @@ def test_the_compiled_layer_is_a_loop_over_positions(name: str, options: dict[st
         "scale": float(options.get("scale", 1)),
         "shared": shared if parts else None,
         "best_of_group": options.get("best_of_group", 0),
+        "threshold": options.get("threshold"),
+        "eps": float(options.get("eps", 0)),
     }
     for item in range(2):
         np.testing.assert_allclose(output[item], loop(x[item], weights, **asked), rtol=1e-9, atol=1e-12)

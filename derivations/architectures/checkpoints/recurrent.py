@@ -25,6 +25,7 @@ __all__ = [
     "GRANITE_HYBRID",
     "JAMBA",
     "LFM_2",
+    "LFM_2_EXPERTS",
     "MAMBA",
     "MAMBA_2",
     "MINIMAX",
@@ -141,6 +142,17 @@ LFM_2 = also(
     norm("decoder.feed_forward_norm", f"{LAYERS}.ffn_norm"),
     gated(NETWORK, *(f"{LAYERS}.feed_forward.{each}" for each in ("w1", "w3", "w2"))),
     norm("decoder.final_norm", "embedding_norm"),
+)
+LFM_2_EXPERTS = also(
+    LFM_2,
+    {
+        f"decoder.experts.{W}": Stored(f"{LAYERS}.feed_forward.experts.{{e}}.{theirs}.weight")
+        for W, theirs in (("W_gate", "w1"), ("W_up", "w3"), ("W_down", "w2"))
+    },
+    {
+        "decoder.experts.W_router": Stored(f"{LAYERS}.feed_forward.gate.weight"),
+        "decoder.experts.b_correction": Stored(f"{LAYERS}.feed_forward.expert_bias"),
+    },
 )
 
 

@@ -42,7 +42,7 @@ from derivations.architectures.hugging_face.shared import runs as runs_of
 from derivations.language.arrays.functions import Named
 from derivations.symbols import d_ff, d_k, d_model, size
 
-__all__ = ["Decoder", "Recurrences", "Scale", "Sparse", "Windows", "reader_of", "runs"]
+__all__ = ["Decoder", "Recurrences", "Scale", "Sparse", "Windows", "reader_of"]
 
 Choice: TypeAlias = "bool | tuple[str, bool]"
 
@@ -102,8 +102,8 @@ class Sparse:
     without experts; `last` that of the number of the last layer with experts, which must be the last one. If they are
     `listed`, the fields `decoder_sparse_step` and `mlp_only_layers` tell the layers with experts. With `groups` experts
     are chosen among those of some groups. If `corrected`, stored numbers are added to the scores by which they are
-    chosen; if `buffered`, numbers that are no parameters. The equations are the model, number by number, unless `exact`
-    is false.
+    chosen; if `buffered`, numbers that are no parameters. `eps` is added to the sum by which weights are divided.
+    `jitter` is the field, with its default, of half the threshold of experts that have a softmax each.
     """
 
     number: tuple[str, ...] = ("num_local_experts",)
@@ -120,7 +120,8 @@ class Sparse:
     shared_default: int = 0
     corrected: bool = False
     buffered: Choice = False
-    exact: bool = True
+    eps: str = "0"
+    jitter: tuple[str, str] | None = None
     listed: bool = False
     shared_gate: bool = False
 
@@ -191,11 +192,6 @@ class Decoder:
 def reader_of(family: Decoder) -> Reader:
     """Return the reader of the configurations of a family."""
     return partial(_read, family)
-
-
-def runs(family: Decoder) -> bool:
-    """Return whether checkpoints run: the equations are the model, with every number that is stored."""
-    return family.sparse is None or family.sparse.exact
 
 
 def _read(family: Decoder, f: Fields, kind: str) -> Parts:
@@ -295,7 +291,9 @@ def _network(family: Decoder, f: Fields) -> FeedForward | Experts:
         f.whole("intermediate_size", None, none=True)  # of dense layers, which this model lacks
     experts = experts_of(f, sparse.width, sparse.number, normalised=_chosen(f, sparse.normalised))
     groups = groups_of(f, None, None) if sparse.groups else None
+    threshold = None if sparse.jitter is None else 2 * f.number(*sparse.jitter)
     experts = replace(experts, scoring=sparse.scoring, scale=_scale(f, sparse.scale), groups=groups)
+    experts = replace(experts, eps=Rational(sparse.eps), threshold=threshold)
     experts = replace(experts, corrected=sparse.corrected, buffered=_chosen(f, sparse.buffered))
     shared = f.whole(sparse.shared, sparse.shared_default, least=0) if sparse.shared else None
     if sparse.shared_number:

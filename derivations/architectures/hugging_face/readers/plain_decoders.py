@@ -27,7 +27,7 @@ from derivations.architectures.checkpoints.plain import (
 from derivations.architectures.checkpoints.plain import GLM_EXPERTS as GLM_NAMES
 from derivations.architectures.description import Norm
 from derivations.architectures.hugging_face.families import decoder_heads, family
-from derivations.architectures.hugging_face.readers.plain import Decoder, Scale, Sparse, Windows, reader_of, runs
+from derivations.architectures.hugging_face.readers.plain import Decoder, Scale, Sparse, Windows, reader_of
 
 __all__ = ["DECODERS"]
 
@@ -315,7 +315,7 @@ DECODERS: dict[str, tuple[str, Decoder, Names]] = {
         ),
         PHI,
     ),
-    "phimoe": (  # Abdin et al. (2024), Phi-3.5-MoE: its two experts are weighted by two softmaxes, which is not read
+    "phimoe": (  # Abdin et al. (2024), Phi-3.5-MoE: two experts, weighted by a softmax each
         "Phimoe",
         Decoder(
             norm=LAYER,
@@ -323,10 +323,10 @@ DECODERS: dict[str, tuple[str, Decoder, Names]] = {
             groups=8,
             base="1000000",
             windows=Windows(listed=False),
-            sparse=Sparse(exact=False),
+            sparse=Sparse(normalised=False, jitter=("router_jitter_noise", "0.01")),
             head_bias=("lm_head_bias", False),
             only={"num_experts_per_tok": (2,)},
-            without_effect=("input_jitter_noise", "router_jitter_noise"),
+            without_effect=("input_jitter_noise",),
         ),
         MIXTRAL,
     ),
@@ -461,4 +461,4 @@ DECODERS: dict[str, tuple[str, Decoder, Names]] = {
 }
 
 for model_type, (prefix, decoder, names) in DECODERS.items():
-    family(model_type, decoder_heads(prefix), names, runs=runs(decoder))(reader_of(decoder))
+    family(model_type, decoder_heads(prefix), names)(reader_of(decoder))

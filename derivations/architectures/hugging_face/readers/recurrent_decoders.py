@@ -15,6 +15,7 @@ from derivations.architectures.checkpoints.recurrent import (
     BAMBA,
     GRANITE_HYBRID,
     LFM_2,
+    LFM_2_EXPERTS,
     MINIMAX,
     OLMO_HYBRID,
     QWEN_3_5,
@@ -23,7 +24,7 @@ from derivations.architectures.checkpoints.recurrent import (
 from derivations.architectures.description import Block, Recurrent
 from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields
-from derivations.architectures.hugging_face.readers.plain import Decoder, Recurrences, Scale, Sparse, reader_of, runs
+from derivations.architectures.hugging_face.readers.plain import Decoder, Recurrences, Scale, Sparse, reader_of
 from derivations.architectures.hugging_face.readers.plain_decoders import FIVE, GRANITE, MLP_BIAS, NONE
 from derivations.architectures.hugging_face.readers.state_spaces import HYBRID, heads_of, short
 from derivations.architectures.hugging_face.shared import activation, listed_layers
@@ -228,12 +229,12 @@ RECURRENT_DECODERS: dict[str, tuple[str, Decoder, Names]] = {
                 scoring="sigmoid",
                 scale=Scale("routed_scaling_factor"),
                 buffered=("use_expert_bias", True),
-                exact=False,  # weights are divided by their sum + 1e-6
+                eps="1e-6",
             ),
         ),
-        LFM_2,
+        LFM_2_EXPERTS,
     ),
 }
 
 for model_type, (prefix, decoder, names) in RECURRENT_DECODERS.items():
-    family(model_type, decoder_heads(prefix), names, runs=runs(decoder))(reader_of(decoder))
+    family(model_type, decoder_heads(prefix), names)(reader_of(decoder))

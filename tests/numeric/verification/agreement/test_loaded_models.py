@@ -35,7 +35,7 @@ def made(name: str, seed: int = 0) -> Any:
         noise = torch.randn(parameter.shape, generator=generator, dtype=torch.get_default_dtype())
         parameter.data.copy_(0.3 * noise + (1 if parameter.ndim == 1 else 0))
     for name, stored in model.named_buffers():
-        if name.endswith(("e_score_correction_bias", "final_logits_bias")):
+        if name.endswith(("e_score_correction_bias", "expert_bias", "final_logits_bias")):
             stored.data.copy_(0.3 * torch.randn(stored.shape, generator=generator, dtype=stored.dtype))
     if "Experts" in str(model):
         model.set_experts_implementation("eager")  # the other one has no float64
@@ -129,7 +129,7 @@ LONGER = {"head_dim": 10, "max_position_embeddings": 64}  # texts of 7 are below
 OPT_SIZES: dict[str, Any] = {"vocab_size": VOCAB, "hidden_size": 12, "ffn_dim": 11, "num_hidden_layers": 2}
 OPT_SIZES |= {"num_attention_heads": 3, "max_position_embeddings": 17, "pad_token_id": 1, **ENDS}
 NEOX: dict[str, Any] = {"hidden_size": 32, "head_dim": None, "num_key_value_heads": None}
-UNREAD = ("Lfm2Moe", "Kimi", "Rwkv")  # checkpoints: experts with a correction; a layer that is two blocks of ours
+UNREAD = ("Kimi", "Rwkv")  # checkpoints: a layer that is two blocks of ours
 RUNNING = [case for case in RECURRENT if not case[0].startswith(UNREAD)]
 CASES: dict[str, Build] = {
     "gpt2": gpt2(),
