@@ -8,6 +8,7 @@ from derivations.architectures.checkpoints.family import (
     attention,
     fused,
     head,
+    in_sections,
     linear,
     network,
     norm,
@@ -17,6 +18,7 @@ from derivations.architectures.checkpoints.family import (
 __all__ = [
     "BIOGPT",
     "BLOOM",
+    "CODEGEN",
     "FALCON",
     "GPT",
     "GPT_2",
@@ -59,6 +61,15 @@ GPT_J = Family(
     prefixes=("transformer.",),
     same={"lm_head.weight": "wte.weight"},
     ignored=(r"h\.\d+\.attn\.(bias|masked_bias|embed_positions)",),
+)
+CODEGEN = replace(
+    GPT_J,
+    weights={
+        **GPT_J.weights,
+        **in_sections("decoder.self_attention", "h.{n}.attn.qkv_proj", "Q Q_pass", "V", "K K_pass", parts=4),
+        **linear("decoder.self_attention.W_O", "h.{n}.attn.out_proj"),
+    },
+    ignored=(r"(rotary_emb\.embed_positions|h\.\d+\.attn\.(causal_mask|bias|masked_bias))",),
 )
 GPT_NEOX = Family(
     {

@@ -35,7 +35,8 @@ class Stored:
     `name` may contain {n}, the number of the layer, and {e}, the number of an expert. A fused tensor concatenates the
     weights `beside`, which include this one, over all heads or, when `by_head`, within each head or group; when
     `by_column`, the first columns of all come first, then the second ones. `sections`
-    are concatenated in that order, and the weights of a section within each head. `added` is the number that is added
+    are concatenated in that order, and the weights of a section within each head; of several `parts` side by side each
+    has its share of the heads. `added` is the number that is added
     to the stored weight to give the weight of the equations. A `stacked` tensor has the experts along its first axis.
     With `axes` a tensor has other axes than a matrix: "rows" of a table behind axes of length 1, or the "pixels" or
     "taps" of a kernel behind its outputs and inputs, of which taps stand before the inputs in the equations; a "flat"
@@ -52,6 +53,7 @@ class Stored:
     stacked: bool = False
     axes: Literal["", "rows", "pixels", "taps", "flat", "experts"] = ""
     by_column: bool = False
+    parts: int = 1
 
 
 Table = Mapping[str, Stored]
@@ -108,13 +110,17 @@ def fused(where: str, theirs: str, weights: str, *, by_head: bool = False, as_wr
     }
 
 
-def in_sections(where: str, theirs: str, *sections: str) -> Table:
-    """Return weights that are stored in one matrix, section by section, with the weights of a section in each head."""
+def in_sections(where: str, theirs: str, *sections: str, parts: int = 1) -> Table:
+    """Return weights that are stored in one matrix, section by section, with the weights of a section in each head.
+
+    Of several `parts` of the matrix each has the sections of its share of the heads.
+    """
     table: dict[str, Stored] = {}
     for kind, ending in (("W", "weight"), ("b", "bias")):
-        parts = tuple(tuple(f"{kind}_{letter}" for letter in section.split()) for section in sections)
-        names = tuple(name for part in parts for name in part)
-        table |= {f"{where}.{name}": Stored(f"{theirs}.{ending}", False, names, sections=parts) for name in names}
+        letters = tuple(tuple(f"{kind}_{letter}" for letter in section.split()) for section in sections)
+        names = tuple(name for section in letters for name in section)
+        stored = Stored(f"{theirs}.{ending}", False, names, sections=letters, parts=parts)
+        table |= {f"{where}.{name}": stored for name in names}
     return table
 
 

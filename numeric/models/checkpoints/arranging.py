@@ -65,6 +65,10 @@ def _placed(tensor: Any, stored: Stored, weight: str, shapes: Mapping[str, Shape
 def _cut(matrix: Any, stored: Stored, weight: str, shapes: Mapping[str, Shape]) -> Any:
     """Return the columns of a weight from a matrix, with the axes of heads in front."""
     beside = _beside(stored, weight, shapes)
+    if stored.parts > 1:
+        one = replace(stored, parts=1)
+        of_part = {each: (shapes[each][0] // stored.parts, *shapes[each][1:]) for each in beside}
+        return np.concatenate([_cut(part, one, weight, of_part) for part in np.split(matrix, stored.parts, axis=1)])
     if stored.sections:
         own = next(section for section in stored.sections if weight in section)
         before = beside[: min(beside.index(each) for each in own if each in beside)]

@@ -136,6 +136,21 @@ def test_the_columns_of_two_matrices_alternate() -> None:
         assert all(b[e, j] == tensor[e, 2 * j + number] for e, j in places(b))
 
 
+def test_every_part_has_its_share_of_the_heads() -> None:
+    """As in CodeGen: in each of several parts the queries of its heads, their values, their keys."""
+    sections, heads = (("W_Q", "W_Q_pass"), ("W_V",), ("W_K",)), 6
+    beside = tuple(name for section in sections for name in section)
+    widths = {"W_Q": ROTARY, "W_Q_pass": PASS, "W_V": ROTARY + PASS, "W_K": ROTARY + PASS}
+    shapes = {name: (heads, D, width) for name, width in widths.items()}
+    each = (heads // 2) * (ROTARY + PASS)  # columns of a section in one of 2 parts
+    for weight, (section, start) in {"W_Q": (0, 0), "W_Q_pass": (0, ROTARY), "W_V": (1, 0), "W_K": (2, 0)}.items():
+        tensor, W = run(Stored("w", False, beside, sections=sections, parts=2), weight, shapes)
+        assert tensor.shape == (2 * 3 * each, D)
+        for h, i, j in places(W):
+            part, inside = divmod(h, heads // 2)
+            assert W[h, i, j] == tensor[(3 * part + section) * each + inside * (ROTARY + PASS) + start + j, i]
+
+
 def test_the_sinks_of_grouped_heads_are_one_vector() -> None:
     tensor, sinks = run(Stored("sinks"), "sinks", {"sinks": (G, R, 1)})
     assert tensor.shape == (G * R,)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from sympy import Integer
 
-from derivations.architectures.checkpoints.decoders import BLOOM, FALCON, GPT_2, GPT_J, GPT_NEOX, OPT
+from derivations.architectures.checkpoints.decoders import BLOOM, CODEGEN, FALCON, GPT_2, GPT_J, GPT_NEOX, OPT
 from derivations.architectures.description import (
     Alibi,
     Attention,
@@ -100,7 +100,7 @@ def gptj(f: Fields, kind: str) -> Parts:
     return Parts(head, decoder=Stack(layers, Embedding(), causal=True, final_norm=layer_norm))
 
 
-@family("codegen", decoder_heads("CodeGen"), GPT_J, runs=False)
+@family("codegen", decoder_heads("CodeGen"), CODEGEN)
 def codegen(f: Fields, kind: str) -> Parts:
     """CodeGen (Nijkamp et al. 2022): GPT-J, with queries, keys and values stored in four parts."""
     parts = gptj(f, kind)
