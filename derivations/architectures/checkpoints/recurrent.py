@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from derivations.architectures.checkpoints.deepseek import DEEPSEEK_V3
 from derivations.architectures.checkpoints.family import (
     Family,
     Stored,
@@ -24,6 +25,7 @@ __all__ = [
     "FALCON_H1",
     "GRANITE_HYBRID",
     "JAMBA",
+    "KIMI_LINEAR",
     "LFM_2",
     "LFM_2_EXPERTS",
     "MAMBA",
@@ -202,6 +204,24 @@ OLMO_HYBRID = replace(
     renamed={r"\battention_layer_norm\b": "input_layernorm", r"\bfeedforward_layer_norm\b": "post_attention_layernorm"},
     # behind a recurrence the norm before the network has the name of the one after attention
     same={**AFTER.same, f"{LAYERS}.post_attention_layernorm.weight": f"{LAYERS}.post_feedforward_layernorm.weight"},
+)
+KIMI_LINEAR = replace(
+    also(
+        DEEPSEEK_V3,
+        norm("decoder.mixer_norm", f"{LAYERS}.input_layernorm"),
+        *(_kernels(f"{AT}.{letter}_conv1d", letter.upper()) for letter in "qkv"),
+        *(
+            linear(f"{MIXER}.W_{ours}", f"{AT}.{theirs}_proj")
+            for ours, theirs in zip("QKVBFTUZO", ("q", "k", "v", "b", "f_a", "f_b", "g_a", "g_b", "o"), strict=True)
+        ),
+        {f"{MIXER}.A": Stored(f"{AT}.A_log", axes="flat"), f"{MIXER}.b_Delta": Stored(f"{AT}.dt_bias")},
+        norm(f"{MIXER}.G_norm", f"{AT}.o_norm"),
+        {
+            f"decoder.experts.{W}": Stored(f"{LAYERS}.mlp.experts.{{e}}.{theirs}.weight")
+            for W, theirs in (("W_gate", "w1"), ("W_up", "w3"), ("W_down", "w2"))
+        },
+    ),
+    renamed={r"\.block_sparse_moe\.": ".mlp."},
 )
 MINIMAX = replace(
     also(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from sympy import Rational, log, sqrt
 
 from derivations.architectures.checkpoints.deepseek import DEEPSEEK_V3
+from derivations.architectures.checkpoints.recurrent import KIMI_LINEAR
 from derivations.architectures.description import (
     Attention,
     Block,
@@ -122,7 +123,7 @@ OF_KIMI = {
 }
 
 
-@family("kimi_linear", decoder_heads("KimiLinear"), DEEPSEEK_V3, runs=False)
+@family("kimi_linear", decoder_heads("KimiLinear"), KIMI_LINEAR)
 def kimi_linear(f: Fields, kind: str) -> Parts:
     """Kimi Linear (Kimi Team 2025): Kimi Delta Attention, in some layers latent attention without positions."""
     for field, other in OF_KIMI.items():
