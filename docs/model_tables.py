@@ -16,6 +16,7 @@ from pathlib import Path
 
 from derivations.architectures.composition import build
 from derivations.architectures.hugging_face import FAMILIES
+from derivations.architectures.hugging_face.readers.joined import TEXTS
 from derivations.architectures.models import model_names, named_model
 from derivations.architectures.sizes import TABLES
 from derivations.costs.counts import PHASES, Counts, count
@@ -84,7 +85,7 @@ def families() -> str:
         (
             f"`{kind}`",
             ", ".join(f"`{name}`" for name in family.heads),
-            "yes" if family.runs and _compiles(kind) else "",
+            ("texts" if kind in TEXTS else "yes") if family.runs and _compiles(kind) else "",
         )
         for kind, family in sorted(FAMILIES.items())
     )

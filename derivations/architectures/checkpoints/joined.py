@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from derivations.architectures.checkpoints.family import Family, linear, norm
 
-__all__ = ["joined_names"]
+__all__ = ["joined_names", "names_of_text"]
 
 PLACES = {  # where each of the three stands, by release
     r"^(model\.)?(vision_tower|visual)\.(vision_model\.)?": "pictures.",
@@ -16,6 +16,16 @@ PROJECTOR = {
     **linear("projector.W_1", "projector.linear_1"),
     **linear("projector.W_2", "projector.linear_2"),
 }
+
+
+def names_of_text(text: Family) -> Family:
+    """Return the names of the weights of the language model alone, where what reads pictures is not read."""
+    return replace(
+        text,
+        prefixes=(),
+        ignored=(*text.ignored, r"(pictures|projector)\..*"),
+        renamed={**PLACES, **text.renamed},
+    )
 
 
 def joined_names(text: Family, pictures: Family) -> Family:

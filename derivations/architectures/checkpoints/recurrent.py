@@ -184,11 +184,14 @@ QWEN_3_NEXT = also(
     fused(MIXER, f"{_DELTA}.in_proj_qkvz", "Q K V Z", by_head=True),
     fused(MIXER, f"{_DELTA}.in_proj_ba", "B T", by_head=True),
 )
-QWEN_3_5 = also(
-    QWEN_2_EXPERTS,
-    *_AROUND,
-    fused(MIXER, f"{_DELTA}.in_proj_qkv", "Q K V"),
-    *(linear(f"{MIXER}.W_{ours}", f"{_DELTA}.in_proj_{theirs}") for ours, theirs in zip("ZBT", "zba", strict=True)),
+QWEN_3_5 = replace(
+    also(
+        QWEN_2_EXPERTS,
+        *_AROUND,
+        fused(MIXER, f"{_DELTA}.in_proj_qkv", "Q K V"),
+        *(linear(f"{MIXER}.W_{ours}", f"{_DELTA}.in_proj_{theirs}") for ours, theirs in zip("ZBT", "zba", strict=True)),
+    ),
+    ignored=(*QWEN_2_EXPERTS.ignored, r"mtp\..*"),  # what predicts further tokens
 )
 OLMO_HYBRID = replace(
     also(

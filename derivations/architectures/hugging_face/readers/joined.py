@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from derivations.architectures.checkpoints.joined import joined_names
+from derivations.architectures.checkpoints.joined import joined_names, names_of_text
 from derivations.architectures.checkpoints.llama import LLAMA
 from derivations.architectures.hugging_face.families import family, family_of
 from derivations.architectures.hugging_face.fields import Fields, shown
@@ -22,7 +22,7 @@ from derivations.architectures.hugging_face.readers.gated import qwen2, qwen3
 from derivations.architectures.hugging_face.readers.towers import SEEN, TOWERS, deepened, inside, tower_of
 from derivations.architectures.hugging_face.shared import Parts
 
-__all__ = ["JOINED", "TEXT_ALONE", "qwen2_of_text", "qwen3_of_text"]
+__all__ = ["JOINED", "TEXTS", "TEXT_ALONE", "qwen2_of_text", "qwen3_of_text"]
 
 TEXT_ALONE = "the language model alone, without what reads pictures"
 
@@ -45,6 +45,7 @@ JOINED: Mapping[str, tuple[str, bool]] = {
     "vipllava": ("VipLlava", False),  # Cai et al. (2024)
 }
 RUN = frozenset(["llava", "vipllava"])
+TEXTS = frozenset(["qwen3_5", "qwen3_5_moe"])  # of which the language model runs
 EITHER = frozenset(["llava", "llava_onevision", "qwen2_vl", "qwen2_5_vl"])
 BOTH_WAYS = frozenset(["paligemma"])  # whose texts say that positions see later ones
 OF_PICTURES = frozenset(
@@ -85,7 +86,7 @@ def _joined(tied: bool, f: Fields, kind: str) -> Parts:
     if tower is None:
         f.part = TEXT_ALONE
         f.assumptions.append(TEXT_ALONE)
-        return replace(parts, names=found.names)
+        return replace(parts, names=found.names and names_of_text(found.names))
     if tower.deep:
         assert parts.decoder is not None
         parts = replace(parts, decoder=deepened(f, parts.decoder, len(tower.deep)))
@@ -107,7 +108,7 @@ def _tied(f: Fields, inner: Mapping[str, object], usual: bool) -> object:
 
 
 for model_type, (prefix, tied) in JOINED.items():
-    family(model_type, {f"{prefix}ForConditionalGeneration": "language_model"}, runs=model_type in RUN)(
+    family(model_type, {f"{prefix}ForConditionalGeneration": "language_model"}, runs=model_type in RUN | TEXTS)(
         partial(_joined, tied)
     )
 

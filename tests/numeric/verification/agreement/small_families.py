@@ -6,7 +6,7 @@ changed one by one, scores from random weights, greedy texts; those of `COUNTED`
 
 from typing import Any
 
-__all__ = ["COUNTED", "MADE_OF_MODELS", "PICTURE", "PICTURES", "RECURRENT", "SMALL", "VOCAB"]
+__all__ = ["COUNTED", "MADE_OF_MODELS", "OF_TEXTS", "PICTURE", "PICTURES", "RECURRENT", "SMALL", "VOCAB"]
 
 VOCAB = 23
 Changes = dict[str, Any]
@@ -434,6 +434,20 @@ MADE_OF_MODELS: list[tuple[str, Changes]] = [
         "Qwen3VLForConditionalGeneration",
         {"image_token_id": 22, "text_config": THREE_AXES | {"head_dim": 8}, "vision_config": OF_ONE_SIZE},
     ),
+]
+WITHOUT_DEEP: Changes = {name: size for name, size in OF_ONE_SIZE.items() if name != "deepstack_visual_indexes"}
+# of which the language model is read and runs, for texts; of few layers, where rounding does not grow
+OF_TEXTS: list[tuple[str, Changes]] = [
+    (
+        f"Qwen3_5{kind}ForConditionalGeneration",
+        {
+            "image_token_id": 22,
+            "text_config": {**SIZES, **TOKENS, **DELTA, **experts, "head_dim": 16, "num_hidden_layers": 2}
+            | {"model_type": f"qwen3_5{kind and '_moe'}_text", "layer_types": ["linear_attention", "full_attention"]},
+            "vision_config": WITHOUT_DEEP | {"out_hidden_size": 24},
+        },
+    )
+    for kind, experts in (("", {}), ("Moe", FEW_ROUTED))
 ]
 
 

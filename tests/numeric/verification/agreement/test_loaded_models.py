@@ -15,7 +15,7 @@ import pytest
 
 from numeric.models.load import load
 from tests.numeric.verification.agreement.float64 import exactly
-from tests.numeric.verification.agreement.small_families import COUNTED, RECURRENT, SMALL, VOCAB
+from tests.numeric.verification.agreement.small_families import COUNTED, OF_TEXTS, RECURRENT, SMALL, VOCAB
 from tests.numeric.verification.agreement.test_parameter_counts import class_and_config
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # nothing is asked of a network
@@ -220,7 +220,7 @@ CASES: dict[str, Build] = {
     "roberta, classes": roberta("RobertaForSequenceClassification"),
     "distilbert": distilbert("DistilBertForMaskedLM"),
     "distilbert, classes": distilbert("DistilBertForSequenceClassification"),
-    **{f"{number}-{name}": small(name, sizes) for number, (name, sizes) in enumerate(SMALL + RUNNING)},
+    **{f"{number}-{name}": small(name, sizes) for number, (name, sizes) in enumerate(SMALL + RUNNING + OF_TEXTS)},
 }  # fmt: skip
 
 
