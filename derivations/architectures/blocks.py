@@ -65,8 +65,10 @@ class Around:
         )
 
 
-def feed_forward_layer(network: FeedForward | Experts) -> Layer:
-    """Return the feed-forward network, or the mixture of experts, of a description."""
+def feed_forward_layer(network: FeedForward | Experts | Recurrent) -> Layer:
+    """Return the feed-forward network, the mixture of experts, or what stands in its place, of a description."""
+    if isinstance(network, Recurrent):
+        return network.mixer
     if isinstance(network, Experts):
         return _experts(network)
     if network.activation == xielu:
@@ -143,9 +145,10 @@ def _attention_of(a: Attention, masked: bool, biased: bool) -> Layer:
 
 
 def _network(block: Block) -> Callable[[Array], Array]:
-    assert block.feed_forward is not None
-    name = "experts" if isinstance(block.feed_forward, Experts) else "feed_forward"
-    return part(name, feed_forward_layer(block.feed_forward))
+    network = block.feed_forward
+    assert network is not None
+    name = {Experts: "experts", Recurrent: "channel_mixer"}.get(type(network), "feed_forward")
+    return part(name, feed_forward_layer(network))
 
 
 _LETTERS = {

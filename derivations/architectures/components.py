@@ -67,6 +67,7 @@ COMPONENTS: Mapping[str, str] = {
     "self_attention": "layers.self_attention_{}",
     "cross_attention": "layers.cross_attention_{}",
     "mixer": "layers.mixer_{}",
+    "channel_mixer": "layers.mixer_{}",
     **{f"{name}_norm": "layers.mixer_inner_norms" for name in "PBCG"},
     "feed_forward": "layers.ffn_{}",
     "shared_experts": "layers.ffn_shared_expert_{}",

@@ -187,7 +187,7 @@ class Attention:
 
 @dataclass(frozen=True)
 class Recurrent:
-    """A layer in the place of attention that carries states from position to position: it has no window and no mask.
+    """A layer that carries states from position to position, in the place of attention or of a network: without a mask.
 
     `mixer` is a layer of the catalogue from rows to rows, with the sizes of the description.
     """
@@ -264,7 +264,7 @@ class Block:
     """
 
     attention: Attention | Recurrent | None
-    feed_forward: FeedForward | Experts | None
+    feed_forward: FeedForward | Experts | Recurrent | None
     norm: Norm
     order: Literal["pre", "post", "sandwich", "after", "parallel", "normed"] = "pre"
     cross_attention: Attention | None = None
@@ -279,8 +279,9 @@ class Block:
 
     @property
     def recurrent(self) -> tuple[Recurrent, ...]:
-        """The layers with recurrences, in the place of attention or beside it."""
-        return tuple(each for each in (self.attention, self.beside) if isinstance(each, Recurrent))
+        """The layers with recurrences, in the place of attention or beside it, or in that of the network."""
+        parts = (self.attention, self.beside, self.feed_forward)
+        return tuple(each for each in parts if isinstance(each, Recurrent))
 
     @property
     def reach(self) -> Expr | None:

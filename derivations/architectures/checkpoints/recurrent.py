@@ -36,6 +36,7 @@ __all__ = [
     "QWEN_3_5",
     "QWEN_3_NEXT",
     "RECURRENT_GEMMA",
+    "RWKV",
 ]
 
 MIXER, NETWORK = "decoder.mixer", "decoder.feed_forward"
@@ -236,6 +237,34 @@ MINIMAX = replace(
         linear(f"{MIXER}.W_O", f"{AT}.out_proj"),
     ),
     ignored=(*MIXTRAL.ignored, r"layers\.\d+\.self_attn\.(slope_rate|(query|key|diagonal)_decay)"),
+)
+_MIXED = "blocks.{n}"
+
+
+def _mixing(ours: str, theirs: str) -> Table:
+    """Return the names of products of rows that are mixed with the rows before them."""
+    names = {"R": "receptance", "K": "key", "V": "value", "O": "output"}
+    return {
+        **{f"{ours}.mu_{X}": Stored(f"{theirs}.time_mix_{name}", axes="flat") for X, name in names.items()},
+        **{f"{ours}.W_{X}": Stored(f"{theirs}.{name}.weight") for X, name in names.items()},
+    }
+
+
+RWKV = Family(
+    {
+        **table("E", "embeddings.weight"),
+        **norm("embedding_norm", "blocks.0.pre_ln"),
+        **norm("decoder.mixer_norm", f"{_MIXED}.ln1"),
+        **_mixing(MIXER, f"{_MIXED}.attention"),
+        f"{MIXER}.c": Stored(f"{_MIXED}.attention.time_decay", axes="flat"),
+        f"{MIXER}.u": Stored(f"{_MIXED}.attention.time_first", axes="flat"),
+        **norm("decoder.feed_forward_norm", f"{_MIXED}.ln2"),
+        **_mixing("decoder.channel_mixer", f"{_MIXED}.feed_forward"),
+        **norm("decoder.final_norm", "ln_out"),
+        **head("head"),
+    },
+    prefixes=("rwkv.",),
+    same={"head.weight": "embeddings.weight"},
 )
 _AT = f"{LAYERS}.temporal_block"
 RECURRENT_GEMMA = also(

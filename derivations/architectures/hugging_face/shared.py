@@ -152,9 +152,9 @@ def uniform(f: Fields, block: Block, field: str = "num_hidden_layers", also: Seq
     return (Run((block,), f.size(N, field, also=also)),)
 
 
-def listed_layers(f: Fields, field: str = "num_hidden_layers") -> int:
+def listed_layers(f: Fields, field: str = "num_hidden_layers", default: object = REQUIRED) -> int:
     """Return the number of layers that are read one by one."""
-    count = f.whole(field) or 1
+    count = f.whole(field, default) or 1
     if count > MOST_LISTED:
         raise f.error(field, f"is {count}; layers of several kinds are read up to {MOST_LISTED}")
     return count

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from sympy import Expr, Integer, Symbol, ceiling, divisors
 
-from derivations.architectures.description import Attention, Block, Experts, Model, Stack
+from derivations.architectures.description import Attention, Block, Experts, FeedForward, Model, Stack
 from derivations.symbols import size
 
 __all__ = [
@@ -99,7 +99,7 @@ class Mesh:
                 for attention in attentions_of(block):
                     found |= self._heads(attention, model.values)
                 network = block.feed_forward
-                columns = [network.d_shared] if isinstance(network, Experts) else [network.d_ff] if network else []
+                columns = [network.d_shared] if isinstance(network, Experts) else _columns(network)
                 found |= {each: each / TENSOR for each in columns if each is not None}
         for network in experts_of(model):
             if self.expert > 1:
@@ -235,10 +235,15 @@ def _divided_sizes(model: Model) -> Iterator[tuple[str, int]]:
         for attention in attentions_of(block):
             yield "heads", _number(_heads_of(attention), model.values)
         network = block.feed_forward
-        columns = [network.d_expert, network.d_shared] if isinstance(network, Experts) else [network and network.d_ff]
+        columns = [network.d_expert, network.d_shared] if isinstance(network, Experts) else _columns(network)
         for each in columns:
             if each is not None:
                 yield "hidden columns", _number(each, model.values)
+
+
+def _columns(network: object) -> list[Expr | None]:
+    """Return the hidden columns of a feed-forward network that is no mixture of experts."""
+    return [network.d_ff] if isinstance(network, FeedForward) else []
 
 
 def tensor_sizes(model: Model) -> tuple[int, ...]:

@@ -11,8 +11,8 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from derivations.architectures.checkpoints.recurrent import JAMBA, MAMBA, MAMBA_2
-from derivations.architectures.description import Attention, Block, Embedding, Experts, Recurrent, Run, Stack
+from derivations.architectures.checkpoints.recurrent import JAMBA, MAMBA, MAMBA_2, RWKV
+from derivations.architectures.description import Attention, Block, Embedding, Experts, Norm, Recurrent, Stack
 from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.readers.gated import decoder_of, experts_of, gated_feed_forward
@@ -31,7 +31,7 @@ from derivations.recurrences.selective_state_space import d_inner, d_state, rank
 from derivations.recurrences.short_convolution import short_convolution
 from derivations.recurrences.state_space_heads import heads_of_group, state_groups, state_space_heads, state_width
 from derivations.recurrences.time_mixing import channel_mixing, time_mixing
-from derivations.symbols import N, d, d_ff, d_model
+from derivations.symbols import d, d_ff, d_model
 
 __all__ = ["HYBRID", "Names", "heads_of", "selective", "short"]
 
@@ -73,18 +73,24 @@ HYBRID = Names(
 )
 
 
-@family("rwkv", decoder_heads("Rwkv"), runs=False)
+@family("rwkv", decoder_heads("Rwkv"), RWKV)
 def rwkv(f: Fields, kind: str) -> Parts:
     """RWKV (Peng et al. 2023): every layer mixes its rows over time, then over channels."""
     layer_norm = norm(f, "layer_norm_epsilon", "1e-5")
     columns = f.values[f.size(d_model, "hidden_size", 4096)]
     f.let(d, f.whole("attention_hidden_size", None, none=True) or columns)
     f.let(d_ff, f.whole("intermediate_size", None, none=True) or 4 * columns)
-    for field in ("context_length", "rescale_every"):  # of the texts in training, and against overflow in float16
-        f.whole(field, 1024, least=0)
-    halves = tuple(Block(Recurrent(mixer()), None, layer_norm) for mixer in (time_mixing, channel_mixing))
-    stack = Stack((Run(halves, f.size(N, "num_hidden_layers", 32)),), Embedding(norm=layer_norm), causal=True)
-    return Parts(language_head(f, kind, tied=False), decoder=replace(stack, final_norm=layer_norm))
+    f.whole("context_length", 1024, least=0)  # of the texts in training
+    count, step = listed_layers(f, default=32), f.whole("rescale_every", 6, least=0)
+
+    def behind(layers: int, norm: Norm) -> Norm:
+        """Return a norm of rows that are halved behind every few layers: that of the whole rows for 4 times eps."""
+        return replace(norm, eps=norm.eps * 4 ** (layers // step if step else 0))
+
+    time, channels = Recurrent(time_mixing()), Recurrent(channel_mixing())
+    layers = runs(f, [Block(time, channels, behind(i, layer_norm)) for i in range(count)])
+    stack = Stack(layers, Embedding(norm=layer_norm), causal=True, final_norm=behind(count, Norm()))  # of its own eps
+    return Parts(language_head(f, kind, tied=False), decoder=stack)
 
 
 def _expanded(f: Fields, names: Names) -> int:

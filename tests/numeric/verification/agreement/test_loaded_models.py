@@ -129,8 +129,6 @@ LONGER = {"head_dim": 10, "max_position_embeddings": 64}  # texts of 7 are below
 OPT_SIZES: dict[str, Any] = {"vocab_size": VOCAB, "hidden_size": 12, "ffn_dim": 11, "num_hidden_layers": 2}
 OPT_SIZES |= {"num_attention_heads": 3, "max_position_embeddings": 17, "pad_token_id": 1, **ENDS}
 NEOX: dict[str, Any] = {"hidden_size": 32, "head_dim": None, "num_key_value_heads": None}
-UNREAD = ("Rwkv",)  # checkpoints: a layer that is two blocks of ours
-RUNNING = [case for case in RECURRENT if not case[0].startswith(UNREAD)]
 CASES: dict[str, Build] = {
     "gpt2": gpt2(),
     "gpt2, one head, narrow network": gpt2(n_head=1, n_inner=5, n_layer=3),
@@ -220,7 +218,7 @@ CASES: dict[str, Build] = {
     "roberta, classes": roberta("RobertaForSequenceClassification"),
     "distilbert": distilbert("DistilBertForMaskedLM"),
     "distilbert, classes": distilbert("DistilBertForSequenceClassification"),
-    **{f"{number}-{name}": small(name, sizes) for number, (name, sizes) in enumerate(SMALL + RUNNING + OF_TEXTS)},
+    **{f"{number}-{name}": small(name, sizes) for number, (name, sizes) in enumerate(SMALL + RECURRENT + OF_TEXTS)},
 }  # fmt: skip
 
 
@@ -447,6 +445,18 @@ def test_biases_of_scores_that_are_not_stored_are_zeros(tmp_path: Path) -> None:
     stored = safetensors.load_file(tmp_path / "model.safetensors")
     del stored["final_logits_bias"]
     safetensors.save_file(stored, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    np.testing.assert_allclose(load(tmp_path, np.float64).logits(*given), expected, rtol=0, atol=1e-10)
+
+
+def test_rows_that_are_halved_behind_every_few_layers(tmp_path: Path) -> None:
+    """RWKV has norms of halved rows behind so many layers, for which epsilon is four times as large."""
+    sizes = dict(next(sizes for name, sizes in RECURRENT if name.startswith("Rwkv")))
+    build = small("RwkvForCausalLM", sizes | {"rescale_every": 2, "num_hidden_layers": 5, "layer_norm_epsilon": 0.1})
+    build()
+    with exactly():
+        model = build().eval()
+        model.save_pretrained(tmp_path)  # before it halves its weights, too
+        given, expected = scores(model)
     np.testing.assert_allclose(load(tmp_path, np.float64).logits(*given), expected, rtol=0, atol=1e-10)
 
 
