@@ -22,6 +22,7 @@ TOPICS: Mapping[str, str] = {
     "feed_forward": "the network of every position; gates, symmetries",
     "layer_norm": "mean, variance, Jacobian; before or after a branch",
     "rms_norm": "mean square, Jacobian; beside layer norm",
+    "scale_norm": "rows divided by their length, times one number",
     "batch_norm": "columns standardised; training and inference",
     "residual": "sums with the input, and their Jacobian",
     "dropout": "mean, variance, the mask",

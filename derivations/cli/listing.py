@@ -76,6 +76,8 @@ def list_command(
         "--all": whole or None,
     }
     given = [option for option, value in options.items() if value is not None]
+    if named is not None and words is not None:
+        raise ValueError(f'words to search for stand in quotes: --search "{words} {named}"')
     if len(given) > 1:
         raise ValueError(f"{' and '.join(given)} exclude one another: leave all but one out")
     stored, source = judged_rows(prove=True) if prove else _rows()
@@ -135,7 +137,7 @@ def _rows() -> tuple[Stored, str]:
         return (
             stored,
             f"{source}no proof was run yet. `derivations verify` proves all results, and the list then shows it; "
-            "what `derivations verify ID` proves is shown once.",
+            "what `derivations verify ID` proves is printed, and not kept.",
         )
     return stored, f"{source}{_FROM_CACHE.format(stored.proved)}"
 

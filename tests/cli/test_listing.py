@@ -70,6 +70,7 @@ def test_a_topic_has_its_results_and_layers_have_their_arrays():
     [
         (("--topic", "sofmtax"), "the nearest is softmax"),
         (("sofmtax",), "the nearest is softmax"),
+        (("--search", "kv", "cache"), 'words to search for stand in quotes: --search "kv cache"'),
         (("softmax", "--topic", "attention"), "TOPIC and --topic exclude one another"),
         (("--topic", "flash"), "the nearest is attention"),
         (("--search", "jacobain"), "did you mean jacobian"),
