@@ -15,7 +15,13 @@ from functools import lru_cache
 from math import floor
 
 from derivations.language.judge.normal_form.context import Condition, Context, Undecided
-from derivations.language.judge.normal_form.signs import is_nonnegative, is_nonzero, is_positive, is_real, term_sign
+from derivations.language.judge.normal_form.signs import (
+    is_nonnegative,
+    is_nonzero,
+    is_positive,
+    is_real,
+    ratio_of_exponentials,
+)
 from derivations.language.judge.normal_form.terms import (
     ONE,
     Atom,
@@ -367,23 +373,9 @@ def unit_step(p: Poly, context: Context) -> Poly:
         return ONE
     if is_nonnegative(negate(p), context):
         return ()
-    exponent = _difference_of_exponents(p, context)
-    if exponent is not None:
-        return unit_step(exponent, context)
+    ratio = ratio_of_exponentials(p, context)
+    if ratio is not None:  # a > b > 0 says log(a / b) > 0: logarithms increase
+        coefficient, factors = ratio
+        exponents = (monomial(atom[1], e) for atom, e in factors.items())
+        return unit_step(add(*exponents, _log_of_number(coefficient)), context)
     return single(("step", _content(p, False, context)[2]))
-
-
-def _difference_of_exponents(p: Poly, context: Context) -> Poly | None:
-    """Return log(a / b) where p = a - b > 0 says that a > b > 0, if only exponentials differ: logarithms increase."""
-    if len(p) != 2:
-        return None
-    (larger, c), (smaller, d) = sorted(p, key=lambda term: term[1], reverse=True)
-    if any(term_sign(mono, max(coefficient, -coefficient), context) != "positive" for mono, coefficient in p) or d >= 0:
-        return None
-    ratio = dict(larger)
-    for atom, e in smaller:
-        ratio[atom] = ratio.get(atom, 0) - e
-    left = {atom: e for atom, e in ratio.items() if e}
-    if not left or any(atom[0] != "exp" for atom in left):
-        return None
-    return add(*(monomial(atom[1], e) for atom, e in left.items()), _log_of_number(Fraction(c) / -Fraction(d)))

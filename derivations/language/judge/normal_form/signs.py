@@ -32,7 +32,7 @@ from derivations.language.judge.normal_form.terms import (
     walk,
 )
 
-__all__ = ["is_nonnegative", "is_nonzero", "is_positive", "is_real", "term_sign"]
+__all__ = ["is_nonnegative", "is_nonzero", "is_positive", "is_real", "ratio_of_exponentials", "term_sign"]
 
 _POSITIVE_SYMBOLS = ("size", "positive")
 _POSITIVE_KINDS = ("prime", "pi")
@@ -70,37 +70,43 @@ def _sign(p: Poly, context: Context) -> str | None:
     seen = [term_sign(mono, c, context) for mono, c in p]
     if None not in seen:
         return "positive" if "positive" in seen else "nonnegative"
+    return "positive" if _first_outweighs(p, context) else None
+
+
+def ratio_of_exponentials(p: Poly, context: Context) -> tuple[Fraction, dict[Atom, Number]] | None:
+    """Return c / d and the factors of e^x where p = c m e^x - d m is a difference of two positive terms, else None."""
     if len(p) != 2:
         return None
-    greater, other = sorted(p, key=lambda term: term[1], reverse=True)
-    return "positive" if _first_is_greater(greater, other, context) else None
+    (larger, c), (smaller, d) = sorted(p, key=lambda term: term[1], reverse=True)
+    if d >= 0 or any(term_sign(mono, size, context) != "positive" for mono, size in ((larger, c), (smaller, -d))):
+        return None
+    powers = dict(larger)
+    for atom, exponent in smaller:
+        powers[atom] = powers.get(atom, 0) - exponent
+    factors = {atom: exponent for atom, exponent in powers.items() if exponent}
+    if not factors or any(atom[0] != "exp" for atom in factors):
+        return None
+    return Fraction(c) / -Fraction(d), factors
 
 
-def _first_is_greater(greater: tuple[Mono, Number], other: tuple[Mono, Number], context: Context) -> bool:
-    """Return whether a term c m, c > 0, outweighs -d m e^x with d <= c, because the exponent x is negative.
+def _first_outweighs(p: Poly, context: Context) -> bool:
+    """Return whether p = c m e^x - d m with c >= d, and the exponent x is positive.
 
     So 1 - b^t is positive for 0 < b < 1 and t > 0, where b^t is a product of powers of primes, exp(t log p).
     """
-    (mono, c), (lower, d) = greater, other
-    if not 0 < -d <= c or term_sign(mono, c, context) != "positive":
+    found = ratio_of_exponentials(p, context)
+    if found is None or found[0] < 1:
         return False
-    ratio = dict(lower)
-    for atom, exponent in mono:
-        ratio[atom] = ratio.get(atom, 0) - exponent
     bases: dict[Mono, Fraction] = {}  # b of all b^x, by x
-    falls = []  # whether each factor of e^x is below 1
-    for atom, exponent in ratio.items():
-        if exponent == 0:
-            continue
-        if atom[0] != "exp":
-            return False
+    rises = []  # whether each factor of e^x is above 1
+    for atom, exponent in found[1].items():
         prime, power = _power_of_a_prime(atom[1])
         if prime and isinstance(exponent, int):
             bases[power] = bases.get(power, Fraction(1)) * Fraction(prime) ** exponent
         else:
-            falls.append(term_sign(atom[1], -exponent, context) == "positive")
-    falls += [base < 1 and term_sign(power, 1, context) == "positive" for power, base in bases.items() if base != 1]
-    return bool(falls) and all(falls)
+            rises.append(term_sign(atom[1], exponent, context) == "positive")
+    rises += [base > 1 and term_sign(power, 1, context) == "positive" for power, base in bases.items() if base != 1]
+    return bool(rises) and all(rises)
 
 
 def _power_of_a_prime(exponent: Mono) -> tuple[Number, Mono]:
