@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from derivations.language.arrays.expression import ColumnBroadcast, Plus, Scaled
+from collections.abc import Sequence
+
+from derivations.language.arrays.arrangements import PlacedBlock
+from derivations.language.arrays.expression import Array, ColumnBroadcast, Plus, Scaled
 from derivations.language.arrays.functions import Elementwise, Hadamard
 from numeric.codegen.formula_printer import quotient
 from numeric.codegen.lowering.formulas import FormulaWriter
 from numeric.codegen.lowering.loop_schedule import Unsupported
-from numeric.codegen.lowering.operands import Operand, ufunc
+from numeric.codegen.lowering.operands import Operand, moved, ufunc
 from numeric.codegen.lowering.registers import Layout, Register
 from numeric.codegen.lowering.writer import TileWriter
 
@@ -15,7 +18,10 @@ __all__ = ["column_broadcast", "elementwise", "hadamard", "plus", "scaled"]
 
 
 def plus(writer: TileWriter, node: Plus, target: Register | None) -> Register:
-    """Write a sum, or a difference where the second term has a minus sign."""
+    """Write a sum, or a difference where the second term has a minus sign; blocks that fill a matrix are not added."""
+    blocks = _side_by_side(node)
+    if blocks and target is not None:
+        return _placed(writer, blocks, target)
     left, right = node.args
     name = "np.add"
     if isinstance(right, Scaled) and right.args[0].could_extract_minus_sign():
@@ -25,6 +31,35 @@ def plus(writer: TileWriter, node: Plus, target: Register | None) -> Register:
     # both operands in one target: the second would overwrite the first
     second = writer.value(right, None if first is target else target)
     return ufunc(writer, name, (first, second), target)
+
+
+def _side_by_side(node: Plus) -> list[Array]:
+    """Return the blocks of columns of a matrix in order, if each block is one term of the sum; else none."""
+    terms = _terms(node)
+    if not all(isinstance(term, PlacedBlock) for term in terms):
+        return []
+    blocks = {block: body for body, block, _ in (term.args for term in terms)}
+    is_full = all(term.shape == terms[0].shape for term in terms) and terms[0].args[2] == len(terms)
+    return [blocks[number] for number in range(len(terms))] if is_full and blocks.keys() == {*range(len(terms))} else []
+
+
+def _terms(node: Array) -> list[Array]:
+    return [term for each in node.args for term in _terms(each)] if isinstance(node, Plus) else [node]
+
+
+def _placed(writer: TileWriter, blocks: Sequence[Array], target: Register) -> Register:
+    """Write blocks into their columns of the target: x + 0 = x where no two terms share a column."""
+    schedule = writer.schedule
+    if not target.given:
+        writer.emit("{out}", (), target)  # its memory, before there are views of it
+    size = blocks[0].shape[-1]
+    for number, block in enumerate(blocks):
+        text = f"[..., {schedule.whole(number * size)}:{schedule.whole((number + 1) * size)}]"
+        columns = writer.view(target, schedule.fresh("columns"), columns=schedule.whole(size), text=text)
+        register = writer.value(block, columns)
+        if register is not columns:
+            moved(writer, register, columns)
+    return target
 
 
 def scaled(writer: TileWriter, node: Scaled, target: Register | None) -> Register:
