@@ -18,7 +18,7 @@ from numeric.runtime import primitives
 __all__ = ["RESERVED", "WeightTree", "applications", "applied_in", "identifier", "instance", "weight_tree"]
 
 RESERVED = frozenset(
-    {"jax", "jnp", "math", "np", "reduce", "special", "torch", *primitives.__all__}
+    {"jax", "jnp", "lru_cache", "math", "np", "reduce", "special", "torch", *primitives.__all__}
 )  # the names compiled source imports
 
 

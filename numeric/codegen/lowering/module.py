@@ -91,7 +91,7 @@ def _function(
         scalars = tuple(identifier(s.name) for s in node.layer.scalars)
         return Call(name, sizes, scalars)
 
-    taken = {block.name for block in blocks.values()}
+    taken = {name for block in blocks.values() for name in (block.name, block.tables)}
     name = fresh_name(beside_own(identifier(layer.name)), taken)
     return FunctionSource(name, layer, blocks, call, frozenset(taken), without, slopes)
 
@@ -101,7 +101,7 @@ def _text(sources: list[FunctionSource], plain: dict[str, CompiledLayer]) -> str
     primitives = [name for name in PRIMITIVES if f"{name}(" in functions]
     imports = [
         "import math",
-        *(["from functools import reduce"] if "reduce(" in functions else []),
+        *([f"from functools import {', '.join(names)}"] if (names := _of_functools(functions)) else []),
         "",
         "import numpy as np",
     ]
@@ -112,6 +112,10 @@ def _text(sources: list[FunctionSource], plain: dict[str, CompiledLayer]) -> str
     name = sources[-1].layer.name
     head = f'"""The layer `{name}` over NumPy arrays, in tiles of rows; inputs may have batch axes in front."""'
     return "\n".join([head, "", *imports]).rstrip("\n") + "\n\n\n" + functions
+
+
+def _of_functools(functions: str) -> list[str]:
+    return [name for name in ("lru_cache", "reduce") if f"{name}(" in functions]
 
 
 class _Loader(importlib.abc.InspectLoader):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from itertools import count, groupby
 from types import MappingProxyType
 from typing import Any
@@ -12,7 +12,7 @@ from sympy import Basic, Integer
 from derivations.language.arrays.expression import Variable
 from derivations.language.arrays.shapes import shape_text, total
 from derivations.language.layers.layer import Layer, Repeat
-from derivations.language.layers.names import subexpressions
+from derivations.language.layers.names import fresh_name, subexpressions
 from numeric.codegen.line_wrapping import WIDTH, wrapped_items, wrapped_statement
 from numeric.codegen.lowering.batches import Batches
 from numeric.codegen.lowering.choices import Choice
@@ -31,6 +31,7 @@ from numeric.runtime.structure import identifier
 __all__ = ["FunctionSource"]
 
 DEFAULTS = {"epsilon": "1e-5"}
+KEPT = 4  # sizes whose tables of positions are kept
 
 
 class FunctionSource:
@@ -59,6 +60,8 @@ class FunctionSource:
         self.stacks = {identifier(node.name): node for node in repeated}
         self.pulled_stacks = pulled_stacks(layer)
         self.scalars = sorted((names[s] for s in layer.scalars), key=lambda each: (each in DEFAULTS, each))
+        self.tables = fresh_name(f"{name}_tables", {*taken, *names.values()})  # the function that makes them
+        self.made = ""  # its text, if there are tables of positions
         lines = self._lines(bodies)
         used = names_in("\n".join(["def f():", *lines]))
         lengths = _lengths(self.schedule)
@@ -71,7 +74,7 @@ class FunctionSource:
         if len(head) > WIDTH:
             head = f"def {name}(\n{wrapped_items(self.arguments, ' ' * 4)}\n):"
         doc = f'    """Return {", ".join(f"{v.name} {shape_text(v.shape)}" for v in layer.outputs)}."""'
-        self.text = "\n".join([head, doc, *self._given(used), *measured, *lines]) + "\n"
+        self.text = self.made + "\n".join([head, doc, *self._given(used), *measured, *lines]) + "\n"
 
     @property
     def factors(self) -> frozenset[str]:
@@ -110,7 +113,7 @@ class FunctionSource:
         schedule = self.schedule
         whole = WholeText(schedule, self.blocks, self.slopes)
         constants = [e for e in self.layer.equations if e.variable not in schedule.batched]
-        first = [line for equation in constants for line in whole.lines(equation)]
+        first = {schedule.name(e.variable): "\n".join(whole.lines(e)) for e in constants}
         last, numbers = list[str](), count(1)
         for size, phases in groupby(enumerate(schedule.phases), key=lambda each: each[1].size):
             if size is None:
@@ -122,13 +125,48 @@ class FunctionSource:
                 last += [line for name, loop in loops.items() for line in self._loop(name, *loop)]
                 tiles = f"    each_tile([{', '.join(loops)}], items, {schedule.whole(size)}, threads)"
                 last += [tiles] if loops else []
-        tables = [
-            f"    {name} = {schedule.printer.in_family(node, over)}" for (node, over), name in schedule.tables.items()
-        ]
+        first |= {
+            name: f"    {name} = {schedule.printer.in_family(node, over)}"
+            for (node, over), name in schedule.tables.items()
+        }
         ones = [f"    {name} = column_of_ones({length}, dtype)" for length, name in schedule.columns_of_ones.items()]
         returned = [self._returned(v, is_named=v in whole.named) for v in self.layer.outputs]
         returned += [whole.pullbacks.by_weights[name] for name in self.pulled_stacks]
-        return [*first, *tables, *ones, *last, f"    return {', '.join(returned)}"]
+        rest = [*ones, *last, f"    return {', '.join(returned)}"]
+        return [*self._constants(first, rest), *rest]
+
+    def _constants(self, lines: Mapping[str, str], rest: Sequence[str]) -> list[str]:
+        """Return the lines of what reads no input, by its name; tables of positions are made once for each size."""
+        schedule = self.schedule
+        varying = {*self.inputs, *self.parameters, *self.stacks, *self.scalars}
+        varying |= {schedule.name(e.variable) for e in self.layer.equations if not self._is_narrow(e.variable)}
+        kept: dict[str, str] = {}
+        for name, line in lines.items():
+            if name not in varying and varying.isdisjoint(names_in(f"def f():\n{line}")):
+                kept[name] = line
+            else:
+                varying.add(name)
+        own = [line for name, line in lines.items() if name not in kept]
+        read = names_in("\n".join(["def f():", *own, *rest]))
+        made = [name for name in kept if name in read]
+        if not made:
+            return own
+        text = "\n".join(kept.values())
+        inside = names_in(f"def f():\n{text}")
+        given = [
+            *sorted({schedule.names[s] for s in self.layer.sizes} & inside),
+            *(["dtype"] if "dtype" in inside else []),
+        ]
+        call, results = f"{self.tables}({', '.join(given)})", ", ".join(made)
+        doc = '    """Return the tables of positions, which are the same in every call with these sizes."""'
+        head = f"@lru_cache(maxsize={KEPT})\ndef {call}:\n{doc}"
+        self.made = f"{head}\n{text}\n    return {results}\n\n\n"
+        return [f"    {results} = {call}", *own]
+
+    def _is_narrow(self, variable: Variable) -> bool:
+        """Return whether a variable has one row for each position at most, so that its array may be kept."""
+        axes = variable.shape[1:] if variable in self.schedule.families else variable.shape
+        return sum(total(along) in self.schedule.positions for along in axes) < 2 and variable not in self.layer.outputs
 
     def _loop(self, name: str, phase: Phase, written: Written) -> list[str]:
         """Return the lines of one loop over tiles: the arrays that it fills, then its body."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sympy import sqrt
+from sympy import Integer, Lambda, sqrt
 
 from derivations import get
 from derivations import layer as layer_called
@@ -16,13 +16,14 @@ from derivations.attention.multi_head import multi_head_attention
 from derivations.catalogue import LAYERS
 from derivations.feed_forward.gated import gated_feed_forward
 from derivations.language import gradient, judge
+from derivations.language.arrays.arrangements import PlacedBlock, Tabulated, column_block
 from derivations.language.arrays.expression import ColumnBroadcast, Variable, array
 from derivations.language.arrays.functions import CausalMask, gelu, named
-from derivations.language.arrays.shapes import total
+from derivations.language.arrays.shapes import Blocks, total
 from derivations.language.layers.inlining import inlined
 from derivations.language.layers.layer import Equations, Layer
 from derivations.normalisation.layer_norm import layer_norm
-from derivations.symbols import d, m, n, scalar
+from derivations.symbols import d, d_k, k, m, n, pos, scalar
 from derivations.transformer.decoder import decoder_layer
 from derivations.transformer.encoder import encoder, encoder_layer
 from derivations.transformer.transformer import transformer
@@ -201,6 +202,47 @@ def test_groups_of_heads_are_worked_on_in_tiles_one_after_another(masked: bool, 
 def test_scores_exist_for_tiles_of_keys_although_queries_are_turned_outside_the_loop_over_heads():
     rotary = {choice.name for choice in agrees(build(named_model("qwen2.5-0.5b").architecture), (2,)).choices}
     assert "key_tiles" in rotary
+
+
+def test_blocks_that_fill_a_matrix_are_written_into_their_columns_and_never_added():
+    """A block is added to another only where both lie in one place, or where one is missing."""
+    X, Y = array("X", n, Blocks(Integer(2), d_k)), array("Y", n, Blocks(Integer(2), d_k))
+    first, second = column_block(X, 0), column_block(Y, 1)
+    for sums, is_added in (
+        (PlacedBlock(second, 1, 2) + PlacedBlock(first, 0, 2), False),
+        (PlacedBlock(second, 0, 2) + PlacedBlock(first, 1, 2), False),
+        (PlacedBlock(first, 0, 2) + PlacedBlock(second, 0, 2), True),
+        (PlacedBlock(first, 0, 3) + PlacedBlock(second, 2, 3), True),
+    ):
+        let = Equations()
+        layer = Layer("blocks", (X, Y), (), let, let("Z")(sums))
+        for batch in ((), (2, 70)):
+            assert ("np.add(" in agrees(layer, batch).source) is is_added
+
+
+def test_tables_of_positions_are_made_once_for_each_size():
+    layer = layer_called("rotary_embedding_halves")
+    sizes = {"d_k": 4}
+    prepared = prepare(layer, {}, sizes=sizes)
+    tables = prepared.code.function.__globals__[prepared.code.source.tables]
+    for rows, made in ((3, 1), (3, 1), (5, 2), (3, 2)):
+        X = np.random.default_rng(rows).standard_normal((2, rows, 4))
+        assert np.abs(prepared(X) - compile_layer(layer)(X, check=False)).max() < 1e-12
+        assert tables.cache_info().misses == made
+    prepared(np.ones((3, 4), np.float32))
+    assert tables.cache_info().misses == 3  # those of another number type are other tables
+
+
+def test_masks_and_outputs_are_not_kept():
+    """A table with a column for each position would fill the memory, and an output may be written into."""
+    let = Equations()
+    table = let("table")(Tabulated(Lambda((pos, k), pos - k), n, n))
+    X = array("X", n, d)
+    layer = Layer("distances", (X,), (), let, let("Y")(table @ X))
+    assert "lru_cache" not in agrees(layer, (2,)).source
+    encoding = prepare(layer_called("positional_encoding"), {}, sizes={"n": 3, "d_model": 4})
+    encoding()[:] = 0
+    assert encoding()[0, 1] == 1
 
 
 @pytest.mark.parametrize(
