@@ -6,6 +6,7 @@ axes, sizes of 0 and 1, tiles of a few rows. A case is a seed: `compared(drawn_l
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from random import Random
 from typing import Any
 
@@ -170,8 +171,11 @@ def test_every_layer_of_the_catalogue(name: str) -> None:
 @pytest.mark.parametrize("library", PEERS)
 @pytest.mark.parametrize("name", LAYERS)
 def test_every_layer_in_another_library(name: str, library: str) -> None:
+    """JAX compiles every operation for every shape, which takes seconds, so a layer has one call there, in turns."""
     pytest.importorskip(library)
-    assert sum(compared(layer_called(name), seed, {library: PEERS[library]}) for seed in range(3))
+    turn = list(LAYERS).index(name) % 3
+    accepted = (seed for seed in (turn, *range(3)) if compared(layer_called(name), seed, {library: PEERS[library]}))
+    assert sum(1 for _ in islice(accepted, 1 if library == "jax" else 4))
 
 
 def test_a_wrong_route_is_seen() -> None:
