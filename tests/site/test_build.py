@@ -1,11 +1,13 @@
 """A small site, whose formulas are set by a stand-in: what the pages hold, and how they refer to one another."""
 
 import json
+import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
 import pytest
+from click import Context
 from click.testing import CliRunner
 
 from derivations import get
@@ -186,3 +188,13 @@ def test_the_command_says_what_to_install(tmp_path: Path, monkeypatch: pytest.Mo
     run = CliRunner().invoke(cli, ["site", str(tmp_path / "out"), "--katex", str(tmp_path)])
     assert run.exit_code != 0 and "install Node.js" in run.output
     assert not (tmp_path / "out").exists()
+
+
+def test_the_workflow_for_pages_on_github_asks_for_what_exists(repository: Path) -> None:
+    text = (repository / ".github" / "workflows" / "site.yml").read_text(encoding="utf-8")
+    (line,) = re.findall(r"- run: derivations (.*)", text)
+    name, folder, *options = line.split()
+    known = {option for each in cli.get_command(Context(cli), name).params for option in each.opts}
+    assert set(options[::2]) <= known and len(options) % 2 == 0
+    assert all((repository / each).is_dir() for each in options[1::2])
+    assert f"path: {folder}\n" in text
