@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import cache, lru_cache
+from itertools import product
 from types import MappingProxyType
 from typing import Any, NoReturn
 
@@ -52,6 +53,7 @@ _CLOSED: tuple[tuple[Expr, str], ...] = (
     (pi, "pi"),
     (2 * pi, "2 pi"),
     (pi / 2, "pi/2"),
+    (1 / pi, "1/pi"),
     (pi / 180, "pi/180"),
     (180 / pi, "180/pi"),
     (2 / sqrt(pi), "2/sqrt(pi)"),
@@ -62,11 +64,15 @@ _CLOSED: tuple[tuple[Expr, str], ...] = (
     (-log(10000), "-log(10000)"),
     (log(10), "log(10)"),
 )
+_DOUBLED = (2, 4, 8)  # times a constant: a double of it is exact, and so is its half
 _LARGEST_ROOT = 1 << 16  # roots of whole numbers up to here are recognised
 
 
 def _known(value: float) -> tuple[Expr, str] | None:
-    """Return the constant whose double is the given one or a neighbour of it: a listed one, sqrt(k), or 1/sqrt(k)."""
+    """Return the constant whose double is the given one or a neighbour of it: sqrt(k), 1/sqrt(k), or a listed one.
+
+    A listed constant may be doubled or halved, up to eight times.
+    """
 
     def near(other: float) -> bool:
         return abs(value - other) <= math.ulp(other)
@@ -78,6 +84,11 @@ def _known(value: float) -> tuple[Expr, str] | None:
         inside = round(value ** (2 if power > 0 else -2)) if 1e-3 < abs(value) < 1e3 else 0
         if 1 < inside <= _LARGEST_ROOT and math.isqrt(inside) ** 2 != inside and near(inside ** float(power)):
             return Pow(inside, power), written.format(inside)
+    for by, (closed, nearest, written) in product(_DOUBLED, _closed()):
+        if near(nearest * by):
+            return by * closed, f"{by} {written}"
+        if near(nearest / by):
+            return closed / by, f"({written})/{by}"
     return None
 
 

@@ -20,6 +20,7 @@ from sympy.core.relational import Relational
 from derivations.language.arrays.contraction import Contraction
 from derivations.language.arrays.expression import Array, Variable
 from derivations.language.arrays.masks import BandMask
+from derivations.language.arrays.scalars import without_conditions
 from derivations.language.arrays.shapes import same_size
 from derivations.language.layers.layer import Equation
 from numeric.lifting.refusals import kept, refuse, users_line
@@ -122,8 +123,17 @@ class Trace:
         if isinstance(value, Contraction) and len(value.operands) == 1 and not value.sums and value.factor == 1:
             ((inner, places),) = value.operands  # rows and columns from the first on, as many of both
             square = same_size(*value.shape[-2:])
-            return square and places == value.indices[-2:] and self._shows_itself(inner)
-        return False
+            if square and places == value.indices[-2:] and self._shows_itself(inner):
+                return True
+        return self._is_one_where_row_and_column_meet(value)
+
+    @staticmethod
+    def _is_one_where_row_and_column_meet(value: Array) -> bool:
+        """Return whether a mask of positions, such as [j <= i], shows entry i of row i, by its formula alone."""
+        if len(value.shape) < 2 or not same_size(*value.shape[-2:]):
+            return False
+        *places, row = (Symbol(f"row_{number}", integer=True) for number in range(len(value.shape) - 1))
+        return bool(without_conditions(value.entry(*places, row, row)) == 1)
 
     def decided(self, one: Expr, other: Expr, relation: Any) -> bool:
         """Return the answer to a comparison of sizes: that of this run, or the general one."""

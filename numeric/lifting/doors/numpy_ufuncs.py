@@ -9,7 +9,15 @@ from sympy import Eq, Ge, Gt, Integer, Le, Lt, Ne, pi
 
 from numeric.lifting import operations as op
 from numeric.lifting import places
-from numeric.lifting.doors.numpy_arguments import Table, axes_of, float_only, plain, python_number, small_table
+from numeric.lifting.doors.numpy_arguments import (
+    Table,
+    array_operand,
+    axes_of,
+    float_only,
+    plain,
+    python_number,
+    small_table,
+)
 from numeric.lifting.doors.scipy_special import rule_of_scipy
 from numeric.lifting.numbers import SYMBOLIC, Scalar, as_number
 from numeric.lifting.refusals import refuse
@@ -127,6 +135,9 @@ def ufunc_called(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict
         found = _RUNNING[ufunc](inputs[0], axis)
     elif method == "reduce":
         found = _reduced(ufunc, inputs, options)
+    elif method == "outer" and not options:
+        first, second = map(array_operand, inputs)
+        found = _applied(ufunc, (op.inserted(first, range(first.ndim, first.ndim + second.ndim)), second))
     elif method != "__call__" or options:
         raise refuse(f"{ufunc.__name__}.{method} with {', '.join(options) or 'these arguments'}")
     else:

@@ -169,3 +169,33 @@ def test_definitions_behind_a_divisor_are_read_again() -> None:
     assert prove_same(by_divergences, by_entropies, x=(n,), y=(n,)).level == "proved"
     wrong = prove_same(by_divergences, lambda x, y: by_entropies(x, y, 0.25), x=(n,), y=(n,))
     assert wrong.level == "refuted", str(wrong)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "level"),
+    [
+        (lambda i, j: j > i, "proved"),
+        (lambda i, j: j - i >= 1, "proved"),
+        (np.not_equal, "proved"),
+        (lambda i, j: j >= i, "not followed"),  # of row 0 there is no largest entry
+    ],
+)
+def test_a_mask_of_positions_that_shows_each_row_its_own_entry_needs_no_condition(hidden, level):
+    """Where row i sees entry i, by the formula of the mask alone."""
+
+    def masked(s):
+        i, j = np.arange(s.shape[0])[:, None], np.arange(s.shape[1])[None, :]
+        return np.where(hidden(i, j), -np.inf, s)
+
+    def softmax(s):
+        powers = np.exp(masked(s))
+        return powers / powers.sum(-1, keepdims=True)
+
+    def shifted(s):
+        z = masked(s)
+        powers = np.exp(z - z.max(-1, keepdims=True))
+        return powers / powers.sum(-1, keepdims=True)
+
+    verdict = prove_same(softmax, shifted, s=(n, n))
+    assert verdict.level == level
+    assert level != "proved" or verdict.qualified == "proved (real arithmetic, all sizes >= 1)"

@@ -102,6 +102,8 @@ def test_a_size_is_not_none():
         (3.0, 3, ""),
         (math.pi, pi, "pi"),
         (math.sqrt(2 / math.pi), sqrt(2 / pi), "sqrt(2/pi)"),
+        (2 * math.sqrt(2 / math.pi), 2 * sqrt(2 / pi), "2 sqrt(2/pi)"),
+        (math.pi / 8, pi / 8, "(pi/2)/4"),
         (1 / 3, Rational(1, 3), "1/3"),
         (1 / math.sqrt(128), 1 / sqrt(128), "1/sqrt(128)"),
         (0.7978845608, Rational(7978845608, 10**10), ""),

@@ -201,6 +201,8 @@ def test_tensordot(axes, left, right):
 
 def test_products_of_vectors():
     follows(lambda a, b: np.outer(a, b), a=(n,), b=(m,))
+    follows(lambda a, b: np.subtract.outer(a, b), a=(n,), b=(m,))
+    follows(lambda a, b: np.maximum.outer(a, b), a=(n, d), b=(m,))
     follows(lambda a, b: np.inner(a, b), a=(n, d), b=(m, d))
     follows(lambda a, b: np.dot(a, b), a=(n, d), b=(d,))
     follows(lambda a: np.linalg.norm(a, axis=-1, keepdims=True), a=(n, d))
