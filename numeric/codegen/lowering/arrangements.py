@@ -17,7 +17,7 @@ __all__ = ["concatenate", "lookup", "printed"]
 
 def concatenate(writer: TileWriter, node: Concatenate, target: Register | None) -> Register:
     """Put the heads of a family side by side, unless they were written in place."""
-    body, over, _ = node.args
+    body, over, count = node.args
     variable = named(body)
     if variable is None or target is None or not isinstance(body, Member) or body.args[1] != over:
         raise Unsupported(node)
@@ -25,9 +25,9 @@ def concatenate(writer: TileWriter, node: Concatenate, target: Register | None) 
     # the members were written straight into their columns: nothing is left to copy
     if written is not None and written.memory is target:
         return target
-    outer, writer.over = writer.over, over
+    outer, writer.family = writer.family, (over, count)
     heads = writer.value(body)
-    writer.over = outer
+    writer.family = outer
     text = f"np.copyto({{out}}.reshape(g, t, {heads.heads}, {heads.columns}), {{0}}.swapaxes(1, 2))"
     return writer.emit(text, (heads,), target)
 

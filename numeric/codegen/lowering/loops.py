@@ -12,7 +12,7 @@ from typing import Any
 from derivations.language.arrays.shapes import Axis, total
 from derivations.language.layers.layer import Equation, Layer
 from numeric.codegen.lowering.choices import Choice
-from numeric.codegen.lowering.expressions import index_of, members_of
+from numeric.codegen.lowering.expressions import members_of
 from numeric.codegen.lowering.hidden_keys import copied_if_read_later, hidden, visible_range
 from numeric.codegen.lowering.key_tiles import KeyTiles
 from numeric.codegen.lowering.locality import Phase
@@ -84,7 +84,7 @@ def _write(writer: TileWriter) -> None:
 def _equation(writer: TileWriter, equation: Equation) -> None:
     """Write one equation; its text becomes the comment of the first operation."""
     variable = writer.evaluated = equation.variable
-    writer.over = index_of(equation)
+    writer.family = equation.over
     start = len(writer.body)
     register = writer.value(equation.value, writer.target(variable))
     target = writer.target(variable)
@@ -97,7 +97,7 @@ def _equation(writer: TileWriter, equation: Equation) -> None:
         text = str(equation.value)
         shown = text if len(text) < 80 else f"{text[:77]}..."
         first.comment = first.comment or f"{variable.name} = {shown}"
-    writer.over = None
+    writer.family = None
 
 
 # --- equations about heads ------------------------------------------------------------------------------------------
@@ -186,7 +186,8 @@ def _name_target(writer: TileWriter, equation: Equation, run: list[Equation]) ->
 def _key_tiles(writer: TileWriter, tiles: KeyTiles) -> None:
     """Write the loop over tiles of keys, which updates the sums and the mixture of values from tile to tile."""
     schedule, powers = writer.schedule, tiles.powers.value
-    writer.evaluated, writer.over = tiles.powers.variable, index_of(tiles.powers)
+    writer.evaluated = tiles.powers.variable
+    writer.family = tiles.powers.over
     where = f"{tiles.sums.variable.name} and {tiles.mixture.variable.name}, tile by tile of {tiles.keys} keys"
     schedule.choices.append(Choice("key_tiles", "attention.tile_step", where))
     sums, mixture = writer.target(tiles.sums.variable), writer.target(tiles.mixture.variable)
@@ -201,7 +202,7 @@ def _key_tiles(writer: TileWriter, tiles: KeyTiles) -> None:
     writer.tiled_keys, writer.cut = tiles.keys, frozenset(e.variable for e in (*tiles.scores, tiles.powers))
     for equation in tiles.scores:
         _equation(writer, equation)
-    writer.over = index_of(tiles.powers)
+    writer.family = tiles.powers.over
     scores = of_keys_at_hand(writer, writer.value(powers.args[0]), powers.args[0].shape[-1])
     if powers.mask is not None:
         scores = hidden(writer, scores, powers.mask, None)
@@ -209,6 +210,6 @@ def _key_tiles(writer: TileWriter, tiles: KeyTiles) -> None:
     values = all_rows(writer, tiles.mixture.value.args[1])
     text = f"online_step({{0}}, {values}, {{1}}, {{2}}, {{out}}, {power_of(powers.base)}, c == {low})"
     writer.emit(text, (scores, reference, sums), mixture)
-    writer.tiled_keys, writer.cut, writer.over = None, frozenset(), None
+    writer.tiled_keys, writer.cut, writer.family = None, frozenset(), None
     writer.end()
     writer.at[tiles.sums.variable], writer.at[tiles.mixture.variable] = sums, mixture

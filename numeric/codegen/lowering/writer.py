@@ -30,9 +30,9 @@ class TileWriter:
 
     `mask` hides keys from all scores by their positions, and the arrays in `ranged` have columns for visible keys only.
     For each variable, `at` is its value for the rows of the tile, `targets` the register where that is wanted, `across`
-    all rows of the tile's items. `over` is the index of the family whose members are written, `in_loop` says whether
-    they are written a block of heads at a time. While a tile of keys is written, `tiled_keys` is the number of all
-    keys and `cut` are the arrays that have columns for the keys of the tile only.
+    all rows of the tile's items. `family` is the index of the family whose members are written, and their number;
+    `in_loop` says whether they are written a block of heads at a time. While a tile of keys is written, `tiled_keys` is
+    the number of all keys and `cut` are the arrays that have columns for the keys of the tile only.
     """
 
     schedule: LoopSchedule
@@ -45,11 +45,16 @@ class TileWriter:
     at: dict[Variable, Register] = field(default_factory=dict)
     targets: dict[Variable, Register] = field(default_factory=dict)
     across: dict[Variable, Register] = field(default_factory=dict)
-    over: Symbol | None = None
+    family: tuple[Symbol, Axis] | None = None
     in_loop: bool = False
     tiled_keys: Symbol | None = None
     cut: frozenset[Variable] = frozenset()
     _blocks: dict[Register, Register] = field(default_factory=dict)  # of heads, since the last loop began
+
+    @property
+    def over(self) -> Symbol | None:
+        """The index of the family whose members are written."""
+        return self.family[0] if self.family else None
 
     # --- operations ---
 
@@ -179,7 +184,8 @@ class TileWriter:
         """Return the number of members of a family that are written together."""
         if self.in_loop:
             return "b - a"
-        return self.schedule.whole(next(e.over[1] for e in self.phase.equations if e.over and e.over[0] == self.over))
+        assert self.family is not None
+        return self.schedule.whole(self.family[1])
 
 
 Rule = Callable[[TileWriter, Any, Register | None], Register]

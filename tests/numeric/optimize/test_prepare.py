@@ -10,25 +10,27 @@ from sympy import Integer, Lambda, sqrt
 from derivations import get
 from derivations import layer as layer_called
 from derivations.architectures.composition import build
+from derivations.architectures.description import key_value_heads
 from derivations.architectures.models import named_model
 from derivations.attention.grouped_query import grouped_query_attention, query_group
 from derivations.attention.multi_head import multi_head_attention
 from derivations.catalogue import LAYERS
 from derivations.feed_forward.gated import gated_feed_forward
 from derivations.language import gradient, judge
-from derivations.language.arrays.arrangements import PlacedBlock, Tabulated, column_block
+from derivations.language.arrays.arrangements import PlacedBlock, SumOver, Tabulated, column_block
 from derivations.language.arrays.expression import ColumnBroadcast, Variable, array
-from derivations.language.arrays.functions import CausalMask, gelu, named
+from derivations.language.arrays.functions import CausalMask, gelu, named, relu
 from derivations.language.arrays.shapes import Blocks, total
 from derivations.language.layers.inlining import inlined
 from derivations.language.layers.layer import Equations, Layer
 from derivations.normalisation.layer_norm import layer_norm
-from derivations.symbols import d, d_k, k, m, n, pos, scalar
+from derivations.symbols import d, d_k, h, i, k, m, n, pos, scalar
 from derivations.transformer.decoder import decoder_layer
 from derivations.transformer.encoder import encoder, encoder_layer
 from derivations.transformer.transformer import transformer
 from numeric.codegen.compile import compile_layer
 from numeric.models.weights import initialise
+from numeric.optimize import PASSES
 from numeric.optimize.prepare import Prepared, prepare, prepare_gradient
 from numeric.runtime import blas_threads, tiles
 from numeric.runtime.checks import InputError
@@ -197,6 +199,19 @@ def test_groups_of_heads_are_worked_on_in_tiles_one_after_another(masked: bool, 
     source = agrees(grouped_query_attention(masked=masked), batch).source
     assert "for member in range(g_):" in source and "online_step" in source
     agrees(query_group(masked=masked), batch)
+
+
+@pytest.mark.parametrize("members", [(2, 3), (3, 2)])
+def test_families_of_different_sizes_may_share_an_index(members: tuple[int, int]):
+    """Each family of a tile has as many members as its own equation says."""
+    X, F, G = array("X", n, d), array("F", h, d, d_k), array("G", key_value_heads, d, d_k)
+    let = Equations()
+    P, R = let("P", over=(i, h))(X @ F[i]), let("R", over=(i, key_value_heads))(X @ G[i])
+    layer = Layer("two", (X,), (F, G), let, let("Y")(relu(SumOver(P[i], i, h) - SumOver(R[i], i, key_value_heads))))
+    rng = np.random.default_rng(3)
+    rows, (first, second) = rng.normal(size=(2, 7, 5)), (rng.normal(size=(each, 5, 11)) for each in members)
+    found = prepare(layer, {"F": first, "G": second}, without=PASSES)(rows)  # a pass would make one product of both
+    np.testing.assert_allclose(found, np.maximum(0, rows @ first.sum(0) - rows @ second.sum(0)), rtol=0, atol=1e-12)
 
 
 def test_scores_exist_for_tiles_of_keys_although_queries_are_turned_outside_the_loop_over_heads():
