@@ -2,7 +2,8 @@
 
 Definition   X = rows of the table (times a scale) plus positions and segments; Z = stack(X); the output is head(Z). In
              an encoder-decoder every layer of the decoder reads the rows of the encoder. With a tower the table of
-             tokens goes on with the projected rows of a picture: token vocab + i is row i of it.
+             tokens goes on with the projected rows of a picture: token vocab + i is row i of it; or the pooled rows of
+             both are compared.
 Shapes       tokens (n,), or source (m,) and target (n,); Z (n, d_model); logits (n, vocab)
 Source       Vaswani et al. (2017), section 3; sources of variants are in the description of a model
 """
@@ -17,14 +18,17 @@ from sympy import Expr, Ge, Integer, Lambda, floor, tanh
 
 from derivations.architectures.attention import attention_layer, soft_cap
 from derivations.architectures.blocks import Around, block_layer, feed_forward_layer
+from derivations.architectures.comparison import comparison_layer
 from derivations.architectures.description import (
     Architecture,
     Attention,
     AudioStem,
     Block,
+    Compared,
     Head,
     Norm,
     Patches,
+    Projector,
     RelativeBias,
     Run,
     Stack,
@@ -68,18 +72,21 @@ def build(architecture: Architecture) -> Layer:
     if architecture.decoder is not None:
         Z = write.through("decoder", architecture.decoder, memory)
     outputs = _HEADS[architecture.head.kind](write, architecture.head, Z)
+    if architecture.tower is not None and architecture.tower.compared is not None:
+        pooled = outputs[-1] if isinstance(outputs, tuple) else outputs
+        outputs = write.compared(pooled, architecture.tower, architecture.tower.compared)
     layer = Layer(architecture.name, write.inputs, write.parameters, write.let, outputs)
     return layer.xreplace({d_model: architecture.d_model, vocab: architecture.vocab})
 
 
 def tower_layer(tower: Tower) -> Layer:
-    """Return the rows of a picture as its tower has them, in sizes of their own.
+    """Return the rows of a picture as its tower has them, or its pooled row, in sizes of their own.
 
-    Shapes       patches (patches, pixels); rows (rows - first, d_model_pictures)
+    Shapes       patches (patches, pixels); rows (rows - first, d_model_pictures), or (1, d_model_pictures)
     """
     whole, architecture = build(tower.architecture), tower.architecture
     let = Equations()
-    rows, stack = whole.equation("Z").variable, architecture.encoder
+    rows, stack = whole.equation("Z" if tower.compared is None else "pooled").variable, architecture.encoder
     count = max(1, len(stack.read) if stack is not None else 1)
     each = total(rows.shape[0]) / count
     blocks = [RowRange(rows, number * each + tower.first, each - tower.first) for number in range(count)]
@@ -167,11 +174,11 @@ class _Writer:
         self._width = stack.embedding.width
         table = self.parameter("E", vocab, self._width or d_model)
         tokens, scale = self.input(token_array(name, length)), stack.embedding.scale
-        if self._tower is None:
+        if self._tower is None or self._tower.projector is None:
             X: Array = Lookup(table, tokens)
             X = X if scale == 1 else X * scale
         else:
-            first, *deep = self._pictured(self._tower)
+            first, *deep = self._pictured(self._tower, self._tower.projector)
             X = Lookup(self.let("E_all")(Stacked(table if scale == 1 else table * scale, first)), tokens)
             for number, rows in enumerate(deep, 1):
                 placed = PlacedRows(rows, vocab, vocab + rows.shape[0])  # nothing is added to a token of the text
@@ -179,14 +186,18 @@ class _Writer:
         projected = self._width is not None and not stack.embedding.narrow
         return (X @ self.parameter("W_in", self._width, d_model) if projected else X), length
 
-    def _pictured(self, tower: Tower) -> list[Array]:
-        """Return the rows of a picture, as wide as those of tokens, and those added behind the first layers."""
+    def _of_tower(self, tower: Tower) -> Array:
+        """Write what the tower makes of a picture."""
         layer = tower_layer(tower)
         (patches,) = layer.inputs
-        rows = self.let("S")(part("pictures", layer)(self.input(patches)))
+        return self.let("S")(part("pictures", layer)(self.input(patches)))
+
+    def _pictured(self, tower: Tower, projector: Projector) -> list[Array]:
+        """Return the rows of a picture, as wide as those of tokens, and those added behind the first layers."""
+        rows = self._of_tower(tower)
         if not tower.deep:
-            return [self.let("V")(part("projector", projector_layer(tower.projector, rows.shape))(rows))]
-        several = (tower.projector, *tower.deep)
+            return [self.let("V")(part("projector", projector_layer(projector, rows.shape))(rows))]
+        several = (projector, *tower.deep)
         all_rows = self.let("V_all")(part("projector", projectors_layer(several, rows.shape))(rows))
         count = total(all_rows.shape[0]) / len(several)
         names = ("V", *(f"V_{number}" for number, _ in enumerate(tower.deep, 1)))
@@ -231,6 +242,22 @@ class _Writer:
         """Write the norm of the first row."""
         return self.let("pooled")(part("final_norm", norm_layer(head.norm or Norm()))(RowRange(Z, 0, 1)))
 
+    def end_row(self, Z: Array) -> Array:
+        """Write the row of the token that ends the text."""
+        return self.let("pooled")(Lookup(Z, self.input(token_array("end", 1))))
+
+    def last_row(self, head: Head, Z: Array) -> Array:
+        """Write an affine map of the last row."""
+        return self.let("pooled")(_affine("pooler", head.width)(RowRange(Z, Z.shape[0] - 1, 1)))
+
+    def compared(self, text: Array, tower: Tower, how: Compared) -> Array:
+        """Write the score of a text and a picture by their pooled rows."""
+        picture = self._of_tower(tower)
+        if how.width is not None:
+            text = self.let("u")(text @ self.parameter("W_text", d_model, how.width))
+            picture = self.let("v")(picture @ self.parameter("W_picture", picture.shape[1], how.width))
+        return self.let("logits")(part("comparison", comparison_layer(biased=how.biased))(text, picture))
+
     def attended(self, head: Head, Z: Array) -> Array:
         """Write what one learned query collects of all rows, and a network behind it."""
         pooling = head.pooling
@@ -274,6 +301,8 @@ _HEADS: dict[str, Callable[[_Writer, Head, Array], Array | tuple[Array, ...]]] =
     "transformed_classes": lambda write, head, Z: write.transformed_classes(head, Z),
     "first_row": lambda write, head, Z: (Z, write.first_row(head, Z)),
     "attention_pooler": lambda write, head, Z: (Z, write.attended(head, Z)),
+    "end_row": lambda write, head, Z: (Z, write.end_row(Z)),
+    "last_row": lambda write, head, Z: (Z, write.last_row(head, Z)),
 }
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "Attention",
     "AudioStem",
     "Block",
+    "Compared",
     "Embedding",
     "Experts",
     "FeedForward",
@@ -403,7 +404,8 @@ class Head:
                  "pooled_classes": the same after a pooler; "token_classes": the same of every row;
                  "transformed_classes": that after a linear map and an activation; "first_row": the norm of the first
                  row; "attention_pooler": one learned query attends to all rows, and `pooling` is a block's attention
-                 and network behind it
+                 and network behind it; "end_row": the row of the token that ends the text; "last_row": a linear map of
+                 the last row to `width` columns
     """
 
     kind: Literal[
@@ -418,6 +420,8 @@ class Head:
         "transformed_classes",
         "first_row",
         "attention_pooler",
+        "end_row",
+        "last_row",
     ] = "language_model"
     tied: bool = True
     bias: bool = False
@@ -429,6 +433,7 @@ class Head:
     norm: Norm | None = None
     pooling: Block | None = None
     transform_bias: bool = True  # of the linear map before the scores
+    width: Expr = d_model
 
 
 @dataclass(frozen=True)
@@ -451,8 +456,21 @@ class Projector:
 
 
 @dataclass(frozen=True)
+class Compared:
+    """The score of a text and a picture by their pooled rows, `biased` or not (Radford et al. 2021, CLIP).
+
+    With a `width` a matrix takes each of the two rows to as many columns.
+    """
+
+    width: Expr | None = None
+    biased: bool = False
+
+
+@dataclass(frozen=True)
 class Tower:
-    """A model of pictures inside a language model: its rows, from `first` on, are projected and stand among tokens.
+    """A model of pictures beside a model of texts: its rows, from `first` on, are projected and stand among tokens.
+
+    Without a projector its pooled row is `compared` with that of the text.
 
     Sizes of `architecture` are symbols of its own kind: `of_pictures` tells them from those of the language model. Each
     further projector is that of rows behind earlier layers, which are added behind the first layers of the language
@@ -460,9 +478,10 @@ class Tower:
     """
 
     architecture: Architecture
-    projector: Projector
+    projector: Projector | None
     first: int = 0
     deep: tuple[Projector, ...] = ()
+    compared: Compared | None = None
 
 
 def of_pictures(symbol: Symbol) -> Symbol:
@@ -472,7 +491,7 @@ def of_pictures(symbol: Symbol) -> Symbol:
 
 @dataclass(frozen=True)
 class Architecture:
-    """A Transformer: an encoder, a decoder, or both, and a head; with a tower the tokens of a picture are its rows."""
+    """A Transformer: an encoder, a decoder, or both, and a head; beside it there may be a tower of pictures."""
 
     name: str
     head: Head

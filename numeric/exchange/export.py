@@ -19,7 +19,7 @@ from numeric.codegen.onnx_graph import export
 from numeric.codegen.onnx_graph.model import onnx_library
 from numeric.codegen.onnx_graph.operators import OPSET as PLAIN_OPSET
 from numeric.exchange.single_operators import OPSET, SINGLE, as_single_operator
-from numeric.models.load import LOGITS, LoadedModel
+from numeric.models.load import LoadedModel, scores_in
 from numeric.optimize.driver import Optimised
 from numeric.optimize.engine import exported, optimised_for_engines
 from numeric.optimize.packing import packed
@@ -108,9 +108,7 @@ def _subject(subject: Any, weights: Mapping[str, Any] | None, sizes: dict[str, i
 
 def scores_of(model: LoadedModel) -> tuple[Layer, dict[str, int]]:
     """Return the layer of a checkpoint up to its scores, or its hidden rows where it has none, and the sizes it has."""
-    head = model.model.architecture.head
-    name = LOGITS.get(head.kind, "Z")
-    layer = model.layer.until("capped" if head.soft_cap is not None and name == "logits" else name)
+    layer = model.layer.until(scores_in(model.layer) or "Z")
     own = {size.name for size in layer.sizes}
     known = {**model.model.values, reach: 1}
     return layer, {size.name: int(number) for size, number in known.items() if size.name in own}

@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike
 
 from numeric.runtime.checks import InputError
 
-__all__ = ["frames_of", "patches_of", "places_of_rows"]
+__all__ = ["frames_of", "patches_of", "place_of_end", "places_of_rows"]
 
 
 def patches_of(name: str, pictures: Any, channels: int, patch: int, count: int, dtype: DTypeLike) -> Any:
@@ -48,6 +48,22 @@ def places_of_rows(name: str, tokens: Any, place: int, first: int, count: int) -
     if (at.sum(axis=-1) != count).any():
         raise InputError(f"{name}: a text has one token {place} for each row of its picture, {count} in all")
     return np.where(at, first + np.cumsum(at, axis=-1) - 1, tokens)
+
+
+OF_OLD_FILES = 2  # a number that no text of theirs holds; their token with the largest number ends a text
+
+
+def place_of_end(name: str, tokens: Any, end: int) -> Any:
+    """Return the place of the first token equal to `end`; for the end of old files, that of the largest token.
+
+    Shapes       tokens (..., n), result (..., 1)
+    Source       the library transformers, whose older releases wrote 2 into the configurations of CLIP
+    Raises       InputError where a text has no such token
+    """
+    at = tokens == (tokens.max(axis=-1, keepdims=True) if end == OF_OLD_FILES else end)
+    if not at.any(axis=-1).all():
+        raise InputError(f"{name}: a text has no token {end}, at which its row is read")
+    return at.argmax(axis=-1, keepdims=True)
 
 
 def frames_of(name: str, spectra: Any, mel: int, frames: int, dtype: DTypeLike) -> Any:

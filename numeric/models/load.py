@@ -30,23 +30,21 @@ from numeric.codegen.compile import compile_layer
 from numeric.codegen.formula_printer import CompileError
 from numeric.models.checkpoints.reading import read_weights
 from numeric.models.decoding import Decoder, Text
-from numeric.models.inputs import frames_of, patches_of, places_of_rows
+from numeric.models.inputs import frames_of, patches_of, place_of_end, places_of_rows
 from numeric.models.padding import masks_of, on_real_tokens, real_tokens, written_behind
 from numeric.optimize.prepare import Prepared, prepare
 from numeric.runtime.checks import InputError
 from numeric.runtime.structure import identifier, weight_tree
 
-__all__ = ["LoadedModel", "load"]
+__all__ = ["LoadedModel", "load", "scores_in"]
 
-LOGITS = {  # for each kind of head, the equation that computes its scores
-    "language_model": "logits",
-    "masked_language_model": "logits",
-    "pretraining": "logits",
-    "classes": "classifier_scores",
-    "pooled_classes": "classifier_scores",
-    "token_classes": "classifier_scores",
-    "transformed_classes": "classifier_scores",
-}
+SCORES = ("capped", "logits", "classifier_scores")  # the equations that compute scores: the first that there is
+DERIVED = ("segments", "end")  # inputs that the tokens tell
+
+
+def scores_in(layer: Layer) -> str | None:
+    """Return the name of the equation that computes the scores of a model, or None if it has none."""
+    return next((name for name in SCORES if name in layer.shapes), None)
 
 
 def load(folder: str | Path, dtype: DTypeLike = np.float32, *, ignore: Sequence[str] = ()) -> "LoadedModel":
@@ -99,18 +97,19 @@ class LoadedModel:
         """Return the scores of all tokens after, or at, each position; for a classifier, the scores of all classes.
 
         Definition   with a `mask` of the real tokens, a text has the scores that it has without its padding; the scores
-                     at padding are 0
+                     at padding are 0. A model that compares texts with pictures has one score for a pair of them; their
+                     batch axes are broadcast
         Shapes       tokens (..., n), or source (..., m) and target (..., n) -> (..., n, vocab); segments (..., n); mask
                      as the tokens, or a pair for source and target, with None where all tokens are real
         Raises       InputError where the tokens or the mask do not fit, or the model has no such head
         """
-        kind = self.model.architecture.head.kind
-        if kind not in LOGITS:
+        name = scores_in(self.layer)
+        if name is None:
             raise InputError(f"{self.model.name} has no head that scores tokens or classes: use hidden or pooled")
-        name = LOGITS[kind]
-        capped = self.model.architecture.head.soft_cap is not None and name == "logits"
-        scores = self._until("capped" if capped else name, tokens, segments, mask)
-        return scores[..., 0, :] if kind in ("classes", "pooled_classes") else scores
+        scores = self._until(name, tokens, segments, mask)
+        if self._compares:
+            return scores[..., 0, 0]
+        return scores[..., 0, :] if self.model.architecture.head.kind in ("classes", "pooled_classes") else scores
 
     def hidden(self, *tokens: Any, segments: Any = None, mask: Any = None) -> Any:
         """Return the output rows of the last layer, after the final norm if the model has it.
@@ -214,9 +213,8 @@ class LoadedModel:
 
     @cached_property
     def _decoder(self) -> Decoder:
-        capped = self.model.architecture.head.soft_cap is not None
         sizes = {size.name: value for size, value in {**self.model.values, **self._heard}.items()}
-        return Decoder(self.layer.until("capped" if capped else "logits"), self.weights, sizes)
+        return Decoder(self.layer.until(scores_in(self.layer) or "logits"), self.weights, sizes)
 
     def _forced(self, written: int, is_last: bool) -> list[int]:
         """Return the token that the configuration forces after `written` others, if any."""
@@ -228,7 +226,7 @@ class LoadedModel:
     def _until(self, name: str, tokens: Sequence[Any], segments: Any, mask: Any = None) -> Any:
         """Return the value of an equation of the layer; rows at padding are 0."""
         names = [variable.name for variable in self.layer.inputs]
-        asked = [each for each in names if each != "segments"]
+        asked = [each for each in names if each not in DERIVED]
         if len(tokens) != len(asked):
             raise InputError(f"{self.model.name} takes {' and '.join(asked)}, {len(tokens)} arrays were given")
         arrays = {each: self._read(each, given) for each, given in zip(asked, tokens, strict=True)}
@@ -246,7 +244,9 @@ class LoadedModel:
 
     def _of_arrays(self, name: str, arrays: Mapping[str, Any]) -> Any:
         names = [variable.name for variable in self.layer.inputs]
-        asked = [each for each in names if each != "segments"]
+        asked = [each for each in names if each not in DERIVED]
+        if "end" in names:
+            arrays = {**arrays, "end": self._end(arrays["tokens"], needed=name != "Z")}
         frequencies = same_reach(self._rules, arrays[asked[0]].shape[-1])
         prepared = self._prepared(name, frequencies)
         if prepared is not None:
@@ -273,7 +273,22 @@ class LoadedModel:
         if name == "frames" and isinstance(stem, AudioStem):
             mel = int(stem.mel.xreplace(values))
             return frames_of(self.model.name, given, mel, 2 * self._heard[m], self.dtype)
-        return self._tokens(name, given) if tower is None else self._with_rows(name, given)
+        return self._tokens(name, given) if tower is None or self._compares else self._with_rows(name, given)
+
+    @property
+    def _compares(self) -> bool:
+        """Whether a text and a picture have a score together."""
+        tower = self.model.architecture.tower
+        return tower is not None and tower.compared is not None
+
+    def _end(self, tokens: Any, *, needed: bool) -> Any:
+        """Return the place of the token that ends a text; that of the first token where it is not needed."""
+        if not needed:
+            return np.zeros((*tokens.shape[:-1], 1), int)
+        end = self.config.get("text_config", self.config).get("eos_token_id")
+        if type(end) is not int:
+            raise InputError(f"{self.model.name}: the configuration names no token that ends a text")
+        return place_of_end(self.model.name, tokens, end)
 
     def _with_rows(self, name: str, given: Any) -> Any:
         """Return tokens, of which those that stand for a picture are the numbers of its rows behind the vocabulary."""

@@ -130,6 +130,7 @@ def products(name: str, arguments: Mapping[str, Any]) -> tuple[int, int]:
         matmul,
         of_learned_query,
         of_other_experts,
+        of_other_pairs,
         tokens,
         with_picture,
     )
@@ -146,7 +147,8 @@ def products(name: str, arguments: Mapping[str, Any]) -> tuple[int, int]:
         beside = of_learned_query(theirs.config.vision_config, batch)
         return matmul(model, batch=batch, seq=LONG) + beside, there
     _, there = executed(theirs, **inputs(name, theirs.config, batch, n, source))
-    beside = of_learned_query(theirs.config, batch) + of_other_experts(theirs.config, batch, n)
+    beside = of_learned_query(theirs.config, batch) + of_other_pairs(theirs.config, batch)
+    beside += of_other_experts(theirs.config, batch, n)
     return matmul(model, batch=batch, seq=n, source=source) + beside, there
 
 

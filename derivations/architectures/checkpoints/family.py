@@ -40,8 +40,8 @@ class Stored:
     to the stored weight to give the weight of the equations. A `stacked` tensor has the experts along its first axis.
     With `axes` a tensor has other axes than a matrix: "rows" of a table behind axes of length 1, or the "pixels" or
     "taps" of a kernel behind its outputs and inputs, of which taps stand before the inputs in the equations; a "flat"
-    one is a vector in the equations, whatever its axes; a stacked one of "experts" has their matrices one below the
-    other.
+    one is a vector or a number in the equations, whatever its axes; a stacked one of "experts" has their matrices one
+    below the other.
     """
 
     name: str

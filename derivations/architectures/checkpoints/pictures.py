@@ -8,6 +8,7 @@ from derivations.architectures.checkpoints.family import (
     Family,
     Stored,
     affine,
+    also,
     attention,
     fused,
     gated,
@@ -17,7 +18,7 @@ from derivations.architectures.checkpoints.family import (
     table,
 )
 
-__all__ = ["CLIP_TEXT", "CLIP_VISION", "DINOV2", "DINOV3", "SIGLIP_VISION", "VIT", "WHISPER"]
+__all__ = ["CLIP_TEXT", "CLIP_VISION", "DINOV2", "DINOV3", "SIGLIP_TEXT", "SIGLIP_VISION", "VIT", "WHISPER"]
 
 
 def _kernel(ours: str, theirs: str, axes: str) -> Mapping[str, Stored]:
@@ -97,6 +98,7 @@ CLIP_TEXT = Family(
     },
     prefixes=("text_model.",),
 )
+SIGLIP_TEXT = also(CLIP_TEXT, affine("pooler", "head"))
 CLIP_VISION = Family(
     {
         **CLIP_TEXT.weights,

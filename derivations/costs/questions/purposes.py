@@ -25,7 +25,7 @@ FLOPS = ("attention projections", "attention pairs", "feed-forward", "embedding 
 
 _NETWORKS = frozenset({"feed_forward", "experts"})
 _ATTENTIONS = frozenset({"self_attention", "cross_attention"})
-_HEADS = frozenset({"", "projector", "stem", "transform", "pooler", "classifier", "next_sentence"})
+_HEADS = frozenset({"", "comparison", "projector", "stem", "transform", "pooler", "classifier", "next_sentence"})
 _ENDS = ("_embedding", "embedding_projection", "_stem", "cls_token_or_segment_embedding", "pooler_and_nsp")
 
 
@@ -51,7 +51,9 @@ def purpose_of_component(name: str) -> str:
         return "feed-forward"
     if name.startswith(("layers.self_attention_", "layers.cross_attention_", "layers.attention_", "layers.relative_")):
         return "attention"
-    head = name.startswith(("lm_head_weights", "lm_head_biases", "classifier_", "projector_")) or name.endswith(_ENDS)
+    head = name.startswith(
+        ("lm_head_weights", "lm_head_biases", "classifier_", "projector_", "comparison_")
+    ) or name.endswith(_ENDS)
     return "embedding and head" if head else "norms and the rest"
 
 

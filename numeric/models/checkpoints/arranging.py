@@ -27,6 +27,8 @@ def stored_shape(stored: Stored, weight: str, shapes: Mapping[str, Shape]) -> Sh
         return stored_shape(_of_one_expert(stored, 0), weight, _of_each(shapes))
     if stored.stacked:
         return (shapes[weight][0], *stored_shape(replace(stored, stacked=False), weight, _of_each(shapes)))
+    if not shapes[weight]:
+        return (1,)
     if _is_vector(weight) or stored.axes == "flat":
         return (sum(_columns(each, shapes[each]) for each in _beside(stored, weight, shapes)),)
     if len(shapes[weight]) == 1:
@@ -45,6 +47,8 @@ def arranged(stored: Stored, weight: str, shapes: Mapping[str, Shape], read: Cal
         inner, experts = _of_each(shapes), range(shapes[weight][0])
         return np.stack([arranged(_of_one_expert(stored, e), weight, inner, read) for e in experts])
     tensor = read(stored.name)
+    if not shapes[weight]:
+        return tensor.reshape(())
     if stored.stacked:
         own, inner = replace(stored, stacked=False), _of_each(shapes)
         return np.stack([_placed(one, own, weight, inner) for one in tensor])

@@ -123,10 +123,10 @@ class _Checkpoint:
 
 def _of_two_axes(shape: Shape, axes: str) -> Shape:
     """Return the shape of a tensor whose further axes are taken together: all, those before the last, or later ones."""
-    if axes in ("", "experts") or not shape:
-        return shape
     if axes == "flat":
         return (prod(shape),)
+    if axes in ("", "experts") or not shape:
+        return shape
     return (prod(shape[:-1]), shape[-1]) if axes == "rows" else (shape[0], prod(shape[1:]))
 
 

@@ -1,4 +1,4 @@
-"""Encoders of pictures: the Vision Transformer and its relatives, and the two towers of CLIP.
+"""Encoders of pictures: the Vision Transformer and its relatives, and the two towers of CLIP and SigLIP.
 
 Definition   rows are patches of a picture, behind learned rows: a class token, a token of distillation, or none
 """
@@ -9,7 +9,15 @@ from dataclasses import replace
 
 from sympy import Integer
 
-from derivations.architectures.checkpoints.pictures import CLIP_TEXT, CLIP_VISION, DINOV2, DINOV3, SIGLIP_VISION, VIT
+from derivations.architectures.checkpoints.pictures import (
+    CLIP_TEXT,
+    CLIP_VISION,
+    DINOV2,
+    DINOV3,
+    SIGLIP_TEXT,
+    SIGLIP_VISION,
+    VIT,
+)
 from derivations.architectures.description import (
     Attention,
     Block,
@@ -25,9 +33,20 @@ from derivations.architectures.hugging_face.families import family
 from derivations.architectures.hugging_face.fields import Fields
 from derivations.architectures.hugging_face.readers.encoders import BIASES, labels
 from derivations.architectures.hugging_face.shared import Parts, activation, divided_heads, norm, uniform
-from derivations.symbols import d_ff, d_k, h, size, vocab
+from derivations.symbols import d_ff, d_k, d_model, h, size, vocab
 
-__all__ = ["clip_text", "clip_vision", "deit", "dinov2", "dinov3", "ijepa", "siglip_vision", "vit", "vit_msn"]
+__all__ = [
+    "clip_text",
+    "clip_vision",
+    "deit",
+    "dinov2",
+    "dinov3",
+    "ijepa",
+    "siglip_text",
+    "siglip_vision",
+    "vit",
+    "vit_msn",
+]
 
 ZERO = Integer(0)
 
@@ -122,14 +141,19 @@ def clip_vision(f: Fields, kind: str) -> Parts:
     return Parts(Head("first_row", norm=stack.final_norm), encoder=replace(stack, embedding=rows, final_norm=None))
 
 
-@family("clip_text_model", {"CLIPTextModel": "none"}, CLIP_TEXT)
+@family("clip_text_model", {"CLIPTextModel": "end_row"}, CLIP_TEXT)
 def clip_text(f: Fields, kind: str) -> Parts:
     """The tower of CLIP for texts (Radford et al. 2021): a row sees those before it."""
     f.take("projection_dim", None)
-    f.size(vocab, "vocab_size")
-    block = _block(f, "1e-5", "quick_gelu")
-    rows = Embedding(f.size(size("positions"), "max_position_embeddings"))
-    return Parts(Head("none"), encoder=Stack(uniform(f, block), rows, causal=True, final_norm=block.norm))
+    return Parts(Head("end_row"), encoder=replace(_texts(f, "1e-5", "quick_gelu"), causal=True))
+
+
+@family("siglip_text_model", {"SiglipTextModel": "last_row"}, SIGLIP_TEXT)
+def siglip_text(f: Fields, kind: str) -> Parts:
+    """The tower of SigLIP for texts (Zhai et al. 2023): the last row goes through a linear map."""
+    stack = _texts(f, "1e-6", "gelu_pytorch_tanh")
+    width = f.whole("projection_size", None, none=True) or f.values[d_model]
+    return Parts(Head("last_row", width=f.let(size("d_pooled"), width)), encoder=stack)
 
 
 @family("siglip_vision_model", {"SiglipVisionModel": "attention_pooler"}, SIGLIP_VISION)
@@ -153,6 +177,14 @@ def _block(f: Fields, eps: str, function: str) -> Block:
         f.size(d_ff, "intermediate_size")
     attention = Attention(h, biases=BIASES if biased else (False, False, False, True))
     return Block(attention, FeedForward(activation(f, "hidden_act", function), d_ff=d_ff), layer_norm)
+
+
+def _texts(f: Fields, eps: str, function: str) -> Stack:
+    """Return the layers over the tokens of a text, whose positions are a table."""
+    f.size(vocab, "vocab_size")
+    block = _block(f, eps, function)
+    rows = Embedding(f.size(size("positions"), "max_position_embeddings"))
+    return Stack(uniform(f, block), rows, final_norm=block.norm)
 
 
 def _pictures(f: Fields, *, eps: str = "1e-12", function: str = "gelu", tokens: int = 1, biases: bool = True) -> Stack:

@@ -6,7 +6,7 @@ changed one by one, scores from random weights, greedy texts; those of `COUNTED`
 
 from typing import Any
 
-__all__ = ["COUNTED", "MADE_OF_MODELS", "OF_TEXTS", "PICTURE", "PICTURES", "RECURRENT", "SMALL", "VOCAB"]
+__all__ = ["COMPARED", "COUNTED", "MADE_OF_MODELS", "OF_TEXTS", "PICTURE", "PICTURES", "RECURRENT", "SMALL", "VOCAB"]
 
 VOCAB = 23
 Changes = dict[str, Any]
@@ -349,6 +349,8 @@ COUNTED: list[tuple[str, Changes]] = [
         | {"moe_shared_expert_intermediate_size": 3},
     ),
     ("CLIPTextModel", ENCODER | TOKENS),
+    ("SiglipTextModel", ENCODER | TOKENS),
+    ("SiglipTextModel", ENCODER | TOKENS | {"projection_size": 7}),
     ("ElectraForPreTraining", ENCODER | {"embedding_size": 12, "hidden_act": "relu"}),
     ("DeepseekV3ForCausalLM", LATENT | ONE_GROUP | {"model_type": "kimi_k2"}),
     ("Qwen2VLTextModel", THREE_AXES),
@@ -380,6 +382,14 @@ PICTURES: list[tuple[str, Changes]] = [
     ("SiglipVisionModel", PICTURE | {"vision_use_head": False}),
     ("ViTMSNForImageClassification", PICTURE | {"num_labels": 3, "qkv_bias": False}),
     ("ViTMSNModel", PICTURE),
+]
+# texts end with token 1, or with the largest one
+OF_CLIP: Changes = {"text_config": ENCODER | TOKENS, "vision_config": PICTURE, "projection_dim": 7}
+OF_SIGLIP: Changes = {"text_config": ENCODER | TOKENS | {"projection_size": 15}, "vision_config": PICTURE}
+COMPARED: list[tuple[str, Changes]] = [
+    ("CLIPModel", OF_CLIP),
+    ("CLIPModel", OF_CLIP | {"text_config": ENCODER | TOKENS | {"eos_token_id": 2, "hidden_act": "relu"}}),
+    ("SiglipModel", OF_SIGLIP),
 ]
 # the two models of one that joins them; a picture has 4 patches, or 16
 CLIP: Changes = {**PICTURE, "num_hidden_layers": 3, "num_channels": 3, "model_type": "clip_vision_model"}

@@ -164,6 +164,9 @@ def tokens(batch: int, length: int) -> Any:
 
 def inputs(name: str, config: Any, batch: int, n: int, source: int) -> dict[str, Any]:
     """Return what a model reads: pictures, spectra, one or two sequences of tokens."""
+    if hasattr(config, "vision_config"):
+        texts, pictures = (inputs(name, each, batch, n, source) for each in (config.text_config, config.vision_config))
+        return texts | pictures
     if hasattr(config, "patch_size"):
         size = config.image_size if isinstance(config.image_size, list | tuple) else [config.image_size] * 2
         return {"pixel_values": torch.randn(batch, config.num_channels, *size)}
@@ -178,6 +181,7 @@ def inputs(name: str, config: Any, batch: int, n: int, source: int) -> dict[str,
 
 
 SCORES = ("logits", "prediction_logits", "seq_relationship_logits", "start_logits", "end_logits", "pooler_output")
+SCORES += ("logits_per_text",)
 
 
 def total(output: Any) -> Any:
@@ -210,8 +214,18 @@ def of_latent_vectors(config: Any, batch: int, n: int) -> int:
 
 def of_learned_query(config: Any, batch: int) -> int:
     """The library projects the query that pools the rows for every picture; here that is done once."""
+    config = getattr(config, "vision_config", config)
     used = config.model_type == "siglip_vision_model" and config.vision_use_head
     return 2 * (batch - 1) * config.hidden_size**2 if used else 0
+
+
+def of_other_pairs(config: Any, batch: int) -> int:
+    """The library scores every text of a batch with every picture; here a text is scored with its own."""
+    width = {"clip": "projection_dim", "siglip": "vision_config"}.get(config.model_type)
+    if width is None:
+        return 0
+    columns = getattr(config, width)
+    return 2 * (batch - 1) * batch * getattr(columns, "hidden_size", columns)
 
 
 def of_other_experts(config: Any, batch: int, n: int) -> int:
@@ -234,9 +248,9 @@ def test_a_pass_and_its_gradient_execute_the_products_that_are_counted(name: str
         output, forward = executed(theirs, **given)
         _, backward = executed(total(output).backward)
         sizes = {"batch": batch, "seq": n, "source": source}
-        beside = of_learned_query(theirs.config, batch)
-        assert forward == matmul(model, **sizes) + beside
-        assert forward + backward == matmul(model, phase="training", **sizes) + beside
+        beside, pairs = of_learned_query(theirs.config, batch), of_other_pairs(theirs.config, batch)
+        assert forward == matmul(model, **sizes) + beside + pairs
+        assert forward + backward == matmul(model, phase="training", **sizes) + beside + 3 * pairs
 
 
 @pytest.mark.slow
@@ -711,12 +725,15 @@ def test_every_family_is_executed() -> None:
     }
     encoders |= {"albert", "bert-generation", "electra", "eurobert", "vit", "xlm-roberta", "xlm-roberta-xl"}
     encoders |= {
+        "clip",
         "clip_text_model",
         "clip_vision_model",
         "deit",
         "dinov2",
         "dinov3_vit",
         "ijepa",
+        "siglip",
+        "siglip_text_model",
         "siglip_vision_model",
         "vit_msn",
     }

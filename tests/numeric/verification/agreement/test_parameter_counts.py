@@ -17,7 +17,7 @@ from derivations.architectures.composition import build
 from derivations.architectures.hugging_face import FAMILIES, model_of, read_config
 from derivations.architectures.hugging_face.readers.joined import JOINED, TEXT_ALONE
 from derivations.architectures.reading import ConfigError, read_json
-from tests.numeric.verification.agreement.small_families import COUNTED, MADE_OF_MODELS, PICTURES, SMALL
+from tests.numeric.verification.agreement.small_families import COMPARED, COUNTED, MADE_OF_MODELS, PICTURES, SMALL
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -28,6 +28,9 @@ NORM = r"(layer_?norm|LayerNorm|\bln_|\bln\d?\b|norm)"
 
 # names of parameters in the library: the first pattern that is found names the component; {} for weights or biases
 COMPONENTS = [
+    (r"^logit_", "comparison_{}"),
+    (r"^(text|visual)_projection\.", "projector_{}"),
+    (r"^text_model\.head\.", "pooler_and_nsp"),
     (r"relative_attention_bias", "layers.relative_position_bias"),
     (r"embeddings_project\b|embedding_hidden_mapping_in", "embedding_projection"),
     (r"^predictions\.LayerNorm", "lm_head_norm"),
@@ -85,7 +88,7 @@ COMPONENTS = [
 
 
 PROJECTOR = re.compile(r"multi_modal_projector\.|visual\.(merger|deepstack_merger_list)\.")
-TOWER = re.compile(r"^(model\.)?(vision_tower|visual)\.")
+TOWER = re.compile(r"^(model\.)?(vision_tower|visual|vision_model)\.")
 MIXERS = "LightningAttention|DeltaAttention|RwkvSelfAttention|RwkvFeedForward"  # recurrences under other names
 
 
@@ -104,6 +107,8 @@ def library_components(model: "torch.nn.Module") -> dict[str, int]:
         if parameter is tokens:  # tied, it may have the name of the head
             counts["token_embedding"] += parameter.numel()
             continue
+        if type(model).__name__ == "SiglipTextModel":
+            name = f"text_model.{name}"  # as in the model of texts and pictures
         kind = "biases" if name.endswith("bias") else "weights"
         if PROJECTOR.search(name):
             counts[f"projector_{kind}"] += parameter.numel()
@@ -268,6 +273,7 @@ ODD = [
     *SMALL,
     *COUNTED,
     *PICTURES,
+    *COMPARED,
     *MADE_OF_MODELS,
 ]
 

@@ -18,7 +18,7 @@ from derivations.costs.counts import count
 from numeric.models.load import load
 from numeric.runtime.checks import InputError
 from tests.numeric.verification.agreement.float64 import exactly
-from tests.numeric.verification.agreement.small_families import COUNTED, MADE_OF_MODELS, PICTURE, PICTURES
+from tests.numeric.verification.agreement.small_families import COMPARED, COUNTED, MADE_OF_MODELS, PICTURE, PICTURES
 from tests.numeric.verification.agreement.test_parameter_counts import WHISPER, class_and_config
 
 pytestmark = pytest.mark.peers
@@ -94,6 +94,52 @@ def test_texts_of_one_axis_have_the_rows_of_three(name: str, tmp_path: Path) -> 
         expected = model(tokens).last_hidden_state
     model.save_pretrained(tmp_path)
     np.testing.assert_allclose(load(tmp_path, np.float64).hidden(tokens.numpy()), expected, rtol=0, atol=1e-10)
+
+
+CLOSE = {np.float64: 1e-10, np.float32: 1e-4}
+TEXTS = [(name, changes) for name, changes in COUNTED if name in ("CLIPTextModel", "SiglipTextModel")]
+
+
+def some_texts() -> Any:
+    """Return texts in which tokens stand behind the end as well."""
+    texts = torch.randint(3, 22, (3, 9))
+    texts[0, 4] = texts[1, -1] = texts[2, 2] = texts[2, 6] = 1
+    return texts
+
+
+@pytest.mark.parametrize("dtype", CLOSE)
+@pytest.mark.parametrize(
+    ("name", "changes"), COMPARED + TEXTS, ids=[f"{i}-{n}" for i, (n, _) in enumerate(COMPARED + TEXTS)]
+)
+def test_texts_are_pooled_and_compared_with_pictures(
+    name: str, changes: dict[str, Any], dtype: type, tmp_path: Path
+) -> None:
+    """Every text with every picture."""
+    random_model(name, changes)
+    with exactly(), torch.no_grad():
+        model, texts = random_model(name, changes), some_texts()
+        given = {"pixel_values": torch.randn(2, 2, 14, 14)} if (name, changes) in COMPARED else {}
+        expected = model(input_ids=texts, **given)
+    model.save_pretrained(tmp_path)
+    ours = load(tmp_path, dtype)
+    if given:
+        pairs = [(ours.logits(texts[:, None], given["pixel_values"][None]), expected.logits_per_text)]
+    else:
+        pairs = [(ours.pooled(texts), expected.pooler_output), (ours.hidden(texts), expected.last_hidden_state)]
+    for found, wanted in pairs:
+        assert found.dtype == dtype and found.shape == wanted.shape
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=CLOSE[dtype])
+        assert np.ptp(wanted.numpy(), axis=0).min() > 1e-3
+
+
+def test_a_text_without_its_end_is_not_compared(tmp_path: Path) -> None:
+    """Its rows are there, but none of them is that of the end."""
+    name, changes = TEXTS[0]
+    random_model(name, changes).save_pretrained(tmp_path)
+    ours, text = load(tmp_path), np.array([5, 3, 4])
+    assert ours.hidden(text).shape == (3, 12)
+    with pytest.raises(InputError, match="a text has no token 1, at which its row is read"):
+        ours.pooled(text)
 
 
 LLAVA = [(name, changes) for name, changes in MADE_OF_MODELS if "Llava" in name]

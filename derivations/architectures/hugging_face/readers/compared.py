@@ -1,0 +1,64 @@
+"""Models that compare texts with pictures: the two towers of CLIP or SigLIP, and the score of their pooled rows.
+
+Definition   the towers are read by the families of their model types, from `text_config` and `vision_config`
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from derivations.architectures.checkpoints.joined import compared_names
+from derivations.architectures.description import Architecture, Compared, Tower, of_pictures
+from derivations.architectures.hugging_face.families import family, family_of
+from derivations.architectures.hugging_face.fields import Fields, shown
+from derivations.architectures.hugging_face.readers.towers import inside
+from derivations.architectures.hugging_face.shared import Parts
+from derivations.symbols import d_model, size
+
+__all__ = ["clip", "siglip"]
+
+
+@family("clip", {"CLIPModel": "compared"}, runs=True)
+def clip(f: Fields, kind: str) -> Parts:
+    """CLIP (Radford et al. 2021): both rows go through a matrix, to as many columns."""
+    f.take("logit_scale_init_value", None)
+    for field in ("text_config_dict", "vision_config_dict"):
+        f.only(field, None)
+    return _pair(f, "clip", Compared(f.size(size("d_joint"), "projection_dim", 512)))
+
+
+@family("siglip", {"SiglipModel": "compared"}, runs=True)
+def siglip(f: Fields, kind: str) -> Parts:
+    """SigLIP (Zhai et al. 2023): the linear map of the text's row has the width of the pictures, scores a bias."""
+    parts = _pair(f, "siglip", Compared(biased=True))
+    wide, width = f.values.pop(size("d_pooled")), f.values[of_pictures(d_model)]
+    if wide != width:
+        raise f.error("text_config.projection_size", f"is {wide} and not the width of the pictures' rows, {width}")
+    return replace(parts, head=replace(parts.head, width=of_pictures(d_model)))
+
+
+def _pair(f: Fields, name: str, how: Compared) -> Parts:
+    """Return the model of texts with its tower of pictures."""
+    (text, texts), (pictures, seen) = (
+        _tower(f, f"{name}_{side}_model", f"{side}_config") for side in ("text", "vision")
+    )
+    f.values |= texts.values | {of_pictures(symbol): value for symbol, value in seen.values.items()}
+    if pictures.head.kind == "none":
+        raise f.error("vision_config.vision_use_head", "is false, and no row of a picture is compared without it")
+    tower = Tower(Architecture("pictures", pictures.head, pictures.encoder), None, compared=how)
+    assert text.names is not None and pictures.names is not None
+    return replace(text, tower=tower, names=compared_names(text.names, pictures.names))
+
+
+def _tower(f: Fields, model_type: str, field: str) -> tuple[Parts, Fields]:
+    """Return the parts of a model inside, with the names of its weights, and the fields that were read."""
+    config = dict(f.table(field) or {})
+    if (given := config.pop("model_type", model_type)) != model_type:
+        raise f.error(f"{field}.model_type", f"is {shown(given)}; only {model_type} is read there")
+    found = family_of(model_type)
+    assert found is not None
+    inner, assumed = inside(f, model_type, config, f"{f.name}: {field}")
+    parts = found.read(inner, next(iter(found.heads.values())))
+    inner.finish()
+    f.assumptions += [*(f"{field}: {each}" for each in inner.assumptions), *assumed]
+    return replace(parts, names=found.names), inner
