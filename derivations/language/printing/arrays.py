@@ -1,8 +1,9 @@
 r"""The printer of arrays, on top of the printer of scalars.
 
-Arrays print as papers write them: products by juxtaposition, a quotient by a scalar as a fraction, broadcasts not at
-all, row i of X as x_i. In a notation with column vectors, every array prints as the transpose of ours, but a variable
-keeps its letter: X W + b becomes W X + b, and Q K^T becomes K^T Q.
+Arrays print as papers write them: products by juxtaposition, a quotient by a scalar as a fraction, row i of X as x_i.
+A vector in every row prints as 1 b^T, and in every column as v 1^T; in a sum, an entrywise product or a function it
+prints as b or v where an array beside it shows the shape, as in X W + b. In a notation with column vectors, every array
+prints as the transpose of ours, but a variable keeps its letter: X W + b becomes W X + b, and Q K^T becomes K^T Q.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.scalars import LARGEST, SHARE, without_conditions
 from derivations.language.arrays.shapes import Axis, Blocks, Pair, Place, flat, total
 from derivations.language.layers.layer import Apply, Repeat
+from derivations.language.printing.broadcasts import gathered
 from derivations.language.printing.entrywise import EntrywisePrinter, is_ones
 from derivations.language.printing.letters import joined
 from derivations.language.printing.typeset import ATOM, PRODUCT, SUM
@@ -31,7 +33,7 @@ __all__ = ["ArrayPrinter", "general_places", "stated_entry"]
 
 _LEVELS = {
     "Plus": SUM,
-    **dict.fromkeys(("SumOver", "ScatterRows", "RoutedProduct"), PRODUCT),
+    **dict.fromkeys(("SumOver", "ScatterRows", "RoutedProduct", "RowBroadcast", "ColumnBroadcast"), PRODUCT),
     "Product": PRODUCT,
     "Normalised": PRODUCT,
     "MaskConjunction": PRODUCT,
@@ -55,9 +57,8 @@ class ArrayPrinter(EntrywisePrinter):
 
     def level(self, expr: Basic) -> int:
         """Return the precedence level of the printed form of an expression."""
+        expr = gathered(expr) if isinstance(expr, Array) else expr
         name = expr.func.__name__
-        if name in ("RowBroadcast", "ColumnBroadcast"):
-            return self.level(expr.args[0])
         if name == "Scaled":
             return self._scaled_level(expr)
         if name == "Member" and (family := _family_of(expr)) is not None:
@@ -87,6 +88,8 @@ class ArrayPrinter(EntrywisePrinter):
         """Print our nodes by our methods: SymPy also has nodes with names such as Product or Transpose."""
         if isinstance(expr, Basic):
             expr = without_conditions(expr)
+        if isinstance(expr, Array):
+            expr = gathered(expr)
         if isinstance(expr, AppliedUndef) and expr.func == LARGEST:
             return self._largest(expr)
         method = getattr(type(self), f"_print_{type(expr).__name__}", None)
@@ -201,17 +204,17 @@ class ArrayPrinter(EntrywisePrinter):
         if len(left.shape) == 1 and len(right.shape) == 1:
             return rf"{self.operand(left, PRODUCT)} {self.dot} {self.operand(right, ATOM)}"
         if self.notation.columns and len(right.shape) == 1:
-            return self.juxtaposed([self._transposed(left), self.factor(right, ATOM)])
+            return self.juxtaposed([self.transpose_of(left), self.factor(right, ATOM)])
         if len(right.shape) == 1 and isinstance(right, Member) and isinstance(right.args[0], Variable):
             # a row of a matrix stands to the left: K times row i of Q is q_i K^T
-            return self.juxtaposed([self.factor(right, PRODUCT), self._transposed(left)])
+            return self.juxtaposed([self.factor(right, PRODUCT), self.transpose_of(left)])
         if self.notation.columns:  # (A B)^T = B^T A^T
             left, right = right, left
         levels = (ATOM, PRODUCT) if self.notation.columns else (PRODUCT, ATOM)  # a product of products keeps its order
         return self.juxtaposed([self.factor(left, levels[0]), self.factor(right, levels[1])])
 
     def _print_Plus(self, expr: Basic) -> str:
-        left, right = expr.args
+        left, right = map(self.beside, expr.args)
         text = self._in_sum(right)
         if not text:
             text = self._print(right) if self._is_negative(right) else self.operand(right, PRODUCT)
@@ -219,24 +222,11 @@ class ArrayPrinter(EntrywisePrinter):
         return f"{first} - {text[1:].lstrip()}" if text.startswith("-") else f"{first} + {text}"
 
     def _in_sum(self, expr: Basic) -> str:
-        """Return v 1^T for a vector in every column, so that it differs from one in every row; else an empty text.
-
-        An array of equal numbers is the number.
-        """
-        if isinstance(expr, Tabulated) and expr.shape and expr.kind == "real":
-            formula = expr.args[0]
-            return "" if formula.expr.has(*formula.variables) else self._print(formula.expr)
-        if expr.func.__name__ == "Scaled" and expr.args[1].func.__name__ == "ColumnBroadcast":
-            negative, top, bottom = self._split(expr.args[0])
-            inner = self._in_sum(expr.args[1])
-            above = self.juxtaposed([*(self.operand(f, ATOM) for f in top if f != 1), inner])
-            return ("-" if negative else "") + (self.over(above, bottom) if bottom else above)
-        if expr.func.__name__ != "ColumnBroadcast":
+        """Return the number for an array of equal numbers, else an empty text."""
+        if not (isinstance(expr, Tabulated) and expr.shape and expr.kind == "real"):
             return ""
-        ones, vector = r"\mathbf{1}", expr.args[0]
-        if self.notation.columns:
-            return self.juxtaposed([ones, self._transposed(vector)])
-        return self.juxtaposed([self.operand(vector, ATOM), self.power(ones, self.notation.transpose)])
+        formula = expr.args[0]
+        return "" if formula.expr.has(*formula.variables) else self._print(formula.expr)
 
     def _is_negative(self, expr: Basic) -> bool:
         return expr.func.__name__ == "Scaled" and self._split(expr.args[0])[0]
@@ -257,20 +247,11 @@ class ArrayPrinter(EntrywisePrinter):
     def _print_Transpose(self, expr: Transpose) -> str:
         return self.transposed(self.operand(expr.args[0], ATOM), expr.args[0])
 
-    def _transposed(self, expr: Array) -> str:
-        if isinstance(expr, Transpose):
-            return self._print(expr.args[0])
-        return self.transposed(self.operand(expr, ATOM), expr)
-
-    def transposed(self, text: str, operand: Basic) -> str:
-        """Return the transpose of a printed operand."""
-        single = isinstance(operand, Variable | Member) or self.level(operand) < ATOM
-        return self.power(text if single else self.wrapped(text), self.notation.transpose)
-
     def _print_RowBroadcast(self, expr: Basic) -> str:
-        return self._print(expr.args[0])
+        return self.outer(None, expr.args[0])
 
-    _print_ColumnBroadcast = _print_RowBroadcast
+    def _print_ColumnBroadcast(self, expr: Basic) -> str:
+        return self.outer(expr.args[0], None)
 
     def _print_Concatenate(self, expr: Basic) -> str:
         body, over, size = expr.args

@@ -13,11 +13,13 @@ from typing import Any
 from sympy import Add, Basic, Dummy, Expr, Function, Lambda, Mul, Pow, Symbol, exp
 
 from derivations.language.arrays.arrangements import Tabulated
-from derivations.language.arrays.expression import Array
+from derivations.language.arrays.expression import Array, Member, Transpose, Variable
+from derivations.language.printing.broadcasts import every_column, every_row
 from derivations.language.printing.typeset import ATOM, PRODUCT, SUM, ScalarPrinter
 
 __all__ = ["ABBREVIATED", "EntrywisePrinter", "is_ones"]
 
+_ONES = r"\mathbf{1}"
 _t = Symbol("t", real=True)
 ABBREVIATED = {"sigmoid": Lambda(_t, 1 / (1 + exp(-_t)))}  # functions whose formula, where it recurs, prints by name
 
@@ -36,13 +38,13 @@ class EntrywisePrinter(ScalarPrinter):
         left, right = expr.args
         if is_ones(right):
             return self.juxtaposed([self.operand(left, ATOM), self._print(right)])
-        columns = [operand for operand in (left, right) if operand.func.__name__ == "ColumnBroadcast"]
-        if len(columns) == 1:
-            return self._rows_times(columns[0].args[0], right if columns[0] is left else left)
+        if (found := self._by_columns(left, right)) is not None:
+            return self._rows_times(*found)
         # A o 2 x is written 2 A o x
         number, other = self._number_in_front(right)
         if number:
-            return self.juxtaposed([*number, f"{self.operand(left, ATOM)} {self.hadamard} {other}"])
+            first = self.operand(self.beside(left), ATOM)
+            return self.juxtaposed([*number, f"{first} {self.hadamard} {other}"])
         if self._is_formula(right) and (text := self._times_formula(left, right)[0]):
             return text
         return self._alike(expr, self.hadamard)
@@ -50,23 +52,51 @@ class EntrywisePrinter(ScalarPrinter):
     def hadamard_level(self, expr: Basic) -> int:
         """Return the precedence level of an entrywise product: that of a sum where it begins with a minus."""
         left, right = expr.args
-        columns = [left.func.__name__, right.func.__name__].count("ColumnBroadcast") == 1
-        negative = self._is_formula(right) and not columns and self._times_formula(left, right)[1]
-        return SUM if negative else PRODUCT
+        if self._by_columns(left, right) is not None or not self._is_formula(right):
+            return PRODUCT
+        return SUM if self._times_formula(left, right)[1] else PRODUCT
+
+    def _by_columns(self, left: Array, right: Array) -> tuple[Array, Array] | None:
+        """Return the vector that multiplies the rows of the other factor, and that factor; not for a quotient."""
+        vectors = every_column(left), every_column(right)
+        if vectors[0] is not None:
+            return (vectors[0], right) if vectors[1] is None else None
+        quotient = self._is_formula(right) and self._times_formula(left, right)[0]
+        return None if vectors[1] is None or quotient else (vectors[1], left)
 
     def _rows_times(self, vector: Array, other: Array) -> str:
         """Return diag(v) A, which multiplies row i of A by v_i, or u v^T where all rows are v."""
-        if other.func.__name__ == "RowBroadcast":
-            sides = [vector, other.args[0]]
-            first, second = sides[::-1] if self.notation.columns else sides
-            last = self.power(self.operand(second, ATOM), self.notation.transpose)
-            return self.juxtaposed([self.operand(first, ATOM), last])
+        if (row := every_row(other)) is not None:
+            return self.outer(vector, row)
         if vector.func.__name__ == "Hadamard" and is_ones(vector.args[1]) and not vector.args[0].shape:
             return self.juxtaposed([self.operand(vector.args[0], ATOM), self.factor(other, PRODUCT)])
         number, other = self._number_in_front(other)
         diagonal = self.applied(self.function_name("diag"), [self._print(vector)])
         factors = [diagonal, other if number else self.factor(other, PRODUCT)]
         return self.juxtaposed([*number, *(factors[::-1] if self.notation.columns else factors)])
+
+    def outer(self, left: Array | None, right: Array | None) -> str:
+        """Return u v^T, or its transpose in a notation with column vectors; None is the vector of ones."""
+        first, second = (right, left) if self.notation.columns else (left, right)
+        text = _ONES if first is None else self.operand(first, ATOM)
+        ones = self.power(_ONES, self.notation.transpose)
+        return self.juxtaposed([text, ones if second is None else self.transpose_of(second)])
+
+    def transpose_of(self, expr: Array) -> str:
+        """Return the printed transpose of an array."""
+        if isinstance(expr, Transpose):
+            return self._print(expr.args[0])
+        return self.transposed(self.operand(expr, ATOM), expr)
+
+    def transposed(self, text: str, operand: Basic) -> str:
+        """Return the transpose of a printed operand."""
+        single = isinstance(operand, Variable | Member) or self.level(operand) < ATOM
+        return self.power(text if single else self.wrapped(text), self.notation.transpose)
+
+    def beside(self, operand: Array) -> Array:
+        """Return what stands for an operand of a sum or a product: b for rows of b, as the other shows the shape."""
+        vector = every_row(operand)
+        return operand if vector is None else vector
 
     def _number_in_front(self, expr: Array) -> tuple[list[str], Any]:
         """Return the number c of a formula c x and the printed x, or nothing and the array itself."""
@@ -83,7 +113,7 @@ class EntrywisePrinter(ScalarPrinter):
             if not bottom:
                 return "", False
             above = [self._operand_text(part) for part in top if part != 1]
-            text = self.over(f" {self.hadamard} ".join([self.operand(left, PRODUCT), *above]), bottom)
+            text = self.over(f" {self.hadamard} ".join([self.operand(self.beside(left), PRODUCT), *above]), bottom)
             return (f"-{text}" if negative else text), negative
 
     def _operand_text(self, part: Expr) -> str:
@@ -93,7 +123,7 @@ class EntrywisePrinter(ScalarPrinter):
         return self._alike(expr, self.relations["and"])
 
     def _alike(self, expr: Basic, sign: str) -> str:
-        left, right = expr.args
+        left, right = map(self.beside, expr.args)
         first = self._print(left) if left.func is expr.func else self.operand(left, ATOM)
         if left.func is expr.func and sign not in first:  # it printed as a product of matrices or as a quotient
             first = self.wrapped(first)
@@ -132,7 +162,8 @@ class EntrywisePrinter(ScalarPrinter):
         function = self._function(expr.args[0].name)
         if function and expr.args[0].name in ABBREVIATED:
             self.abbreviations.setdefault(expr.args[0].name)
-        return self.applied(function, list(map(self._print, expr.args[1:]))) if function else self._in_place(expr)[0]
+        arguments = map(self._print, arguments_of(expr))
+        return self.applied(function, list(arguments)) if function else self._in_place(expr)[0]
 
     def _in_place(self, expr: Basic) -> tuple[str, int]:
         """Return the formula of a function with the printed arguments in place of its variables, and its level."""
@@ -177,7 +208,7 @@ class _InPlace:
 
     def __init__(self, printer: EntrywisePrinter, expr: Basic) -> None:
         self.printer, self.outer = printer, (printer._operands, printer._entrywise)
-        formula, arguments = expr.args[0].formula, expr.args[1:]
+        formula, arguments = expr.args[0].formula, arguments_of(expr)
         # an integer symbol would be read as an index, which is printed counting from 1
         named = {v: Dummy(v.name, real=True) if v.is_integer else v for v in formula.variables}
         pairs = [(named[v], argument) for v, argument in zip(formula.variables, arguments, strict=True)]
@@ -194,6 +225,16 @@ class _InPlace:
 
     def __exit__(self, *_: object) -> None:
         self.printer._operands, self.printer._entrywise = self.outer
+
+
+def arguments_of(expr: Basic) -> tuple[Array, ...]:
+    """Return the arguments of a function as they print: vectors, where another argument shows how they repeat."""
+    arrays = expr.args[1:]
+    rows, columns = list(map(every_row, arrays)), list(map(every_column, arrays))
+    vectors = [column if row is None else row for row, column in zip(rows, columns, strict=True)]
+    # of rows and columns alone, nothing would show which is which
+    shown = None in vectors or not (any(rows) and any(columns))
+    return tuple(v if v is not None and shown else a for a, v in zip(arrays, vectors, strict=True))
 
 
 def _parts(expr: Basic) -> list[Basic]:

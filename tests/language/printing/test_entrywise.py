@@ -12,7 +12,7 @@ from derivations.language.differentiation.reverse import gradient
 from derivations.language.layers.layer import Equations, Layer
 from derivations.language.printing.latex import latex_of
 from derivations.language.printing.text import TextPrinter
-from derivations.language.printing.views import latex, text
+from derivations.language.printing.views import latex, markdown, text
 from derivations.symbols import d, epsilon, m, n
 
 t, b = Symbol("t", real=True), Symbol("b", real=True)
@@ -43,6 +43,22 @@ CASES = [  # the array, its text, and its LaTeX with column vectors
     (RowSum(Transpose(X)), "1^T X", r"X \mathbf{1}"),
     (RowSum(Transpose(X @ W)), "1^T (X W)", None),
     (RowSum(X), "rowsum(X)", r"\mathrm{rowsum}(X)"),
+    # a vector alone does not show how often it is repeated, nor whether as rows or as columns
+    (by_rows, "v 1^T", r"\mathbf{1} v^{\top}"),
+    (by_columns, "1 u^T", r"u \mathbf{1}^{\top}"),
+    (by_rows / m, "v 1^T / m", r"\frac{\mathbf{1} v^{\top}}{m}"),
+    (2 * by_columns, "1 (2 u)^T", None),
+    (by_rows.T, "1 v^T", r"v \mathbf{1}^{\top}"),
+    (exponential(by_columns), "1 (e^u)^T", None),
+    (Hadamard(by_rows, by_rows), "(v o v) 1^T", None),
+    (by_columns + by_columns, "1 (u + u)^T", None),
+    (X @ Transpose(by_columns), "X (u 1^T)", None),
+    (X + by_rows, "X + v 1^T", None),
+    (X + by_columns, "X + u", None),
+    (X + (by_columns - 2 * by_columns), "X + (u - 2 u)", None),
+    (both(by_rows, by_columns), "(1 u^T) o (v 1^T) o exp(-((v 1^T) o (v 1^T)) / 2) / sqrt(2 pi)", None),
+    (Hadamard(X, gate(by_rows)), "diag(v o (1 - v)) X", None),
+    (both(X, by_columns), "X o u o e^(-(X o X) / 2) / sqrt(2 pi)", None),
 ]
 
 
@@ -100,3 +116,10 @@ def test_tables_of_a_textbook_have_their_signs():
     assert latex(Tabulated(delta, n, m)) == r"[\delta_{ij}]_{i,j}"
     slope = Derivative(X[i, j] ** 2, X[i, j])  # free_symbols of a derivative leaves its places out
     assert latex(Tabulated(Lambda((i, j), slope), n, m)).endswith("]_{i,j}")
+
+
+def test_the_gradient_of_a_sum_of_rows_has_the_shape_of_its_input():
+    """dX = dy would say that a matrix is a vector."""
+    backward = gradient(layer(RowSum, X))
+    for view, said in ((latex, r"\mathrm{d}Y \mathbf{1}^{\top}"), (text, "dY 1^T"), (markdown, r"\mathbf{1}^{\top}")):
+        assert said in view(backward)

@@ -184,10 +184,10 @@ def test_deep_expressions_are_printed_part_by_part_once():
 
 
 def test_a_column_times_a_row_is_an_outer_product():
-    """Broadcasts are not printed, so that u o v^T would be an entrywise product of vectors of two lengths."""
+    """A vector beside a factor prints alone, and u o v would be an entrywise product of vectors of two lengths."""
     column, row = ColumnBroadcast(array("u", n), d_k), RowBroadcast(array("v", d_k), n)
     for product in (Hadamard(column, row), Hadamard(row, column)):
         assert latex_of(product) == r"u v^{\top}"
         assert latex_of(product, "columns") == r"v u^{\top}"
     assert latex_of(Hadamard(array("A", n, d_k), Hadamard(column, row))) == r"A \odot (u v^{\top})"
-    assert latex_of(Hadamard(column, column)) == r"u \odot u"
+    assert latex_of(Hadamard(column, column)) == r"(u \odot u) \mathbf{1}^{\top}"
