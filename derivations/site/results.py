@@ -16,7 +16,7 @@ from derivations.language.judge.rules import RULES
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.loops import python_source
 from derivations.language.printing.notation import NOTATIONS
-from derivations.language.printing.page import Note, Row, layer_title, page, printer_for, rows_of
+from derivations.language.printing.page import Note, Row, display_conditions, layer_title, page, printer_for, rows_of
 from derivations.language.printing.page import Page as Printed
 from derivations.language.printing.titles import marked, printed_title
 from derivations.language.printing.views import display_of, page_as_markdown
@@ -98,7 +98,7 @@ class _Printed:
     """A result in the letters of one notation: its page with all steps, and the rows of its statements."""
 
     page: Printed
-    ranges: str
+    conditions: tuple[str, ...]
     statements: tuple[Row, ...]
 
     def chains(self, claims: Sequence[Claim]) -> Iterator[tuple[Row, ...]]:
@@ -114,7 +114,7 @@ def _printed(found: Derivation, name: str) -> _Printed:
     printer = printer_for(found, LatexPrinter, name)
     whole = page(found, LatexPrinter, name, steps=True, printer=printer)  # first: letters of rows stand in its order
     statements = tuple(row for claim in found.claims for row in rows_of(claim, printer, False))
-    return _Printed(whole, printer.ranges(dict(found.ranges)), statements)
+    return _Printed(whole, display_conditions(found, printer), statements)
 
 
 def read_result(found: Derivation, level: str) -> ResultView:
@@ -124,7 +124,7 @@ def read_result(found: Derivation, level: str) -> ResultView:
     offered = [name for name in NOTATIONS if name != OURS][: MOST_OF_LETTERS // length]
     printed = {OURS: own, **{name: _printed(found, name) for name in offered}}
     copies: dict[str, tuple[str, Letters]] = {
-        "LaTeX": _differing({name: display_of(each.page.rows, each.ranges) for name, each in printed.items()}),
+        "LaTeX": _differing({name: display_of(each.page.rows, each.conditions) for name, each in printed.items()}),
         "Markdown": _differing({name: page_as_markdown(each.page) for name, each in printed.items()}),
         "Python": (python_source(found), NO_LETTERS),
     }

@@ -384,6 +384,13 @@ def test_a_result_is_shown_in_lines_for_a_width():
     assert brief.count("\n") > printed("show", "flops.mixtral", "--format", "latex").count("\n")
 
 
+@pytest.mark.parametrize("options", [[], ["--width", "3.3in"], ["--macros"], ["--math", "dollars"], ["--steps"]])
+def test_a_formula_is_shown_with_what_it_assumes(options: list[str]):
+    """Without it the formula is false."""
+    shown = printed("show", "softmax.saturation_bound", "--format", "latex", *options)
+    assert r"(1 - \delta_{" in shown and "ssuming" in shown
+
+
 @pytest.mark.parametrize(
     ("layout", "said"),
     [

@@ -63,12 +63,12 @@ def fragment(
 
 
 def broken_view(parts: Statement, width: float, math: str, lang: str, numbered: bool, label: str) -> str:
-    """Return what is shown of a result in lines that fit: its derivation, or without steps its formulas alone."""
+    """Return what is shown of a result in lines that fit: its derivation, or its formulas with what it assumes."""
     if parts.proofs:
         return fragment(parts, width, math=math, lang=lang, numbered=numbered, label=label).rstrip("\n")
     own = label_of(label, parts.id) if label else ""
-    displays, _ = fitted(alone(parts), width, math=math, lang=lang, numbered=numbered, label=own)
-    return "\n\n".join(displays)
+    displays, sentences = fitted(alone(parts), width, math=math, lang=lang, numbered=numbered, label=own)
+    return "\n\n".join([*displays, *sentences])
 
 
 def fitted(
@@ -86,11 +86,11 @@ def fitted(
 
 
 def alone(parts: Statement) -> Statement:
-    """Return a result without its sentences: over what the indices run stands in the display."""
+    """Return a result without its sentences, except what it assumes; the ranges of indices stand in the display."""
     *before, last = parts.claims
     ranged = [replace(last, beside=parts.ranges)] if not last.beside else [last, Row("", "", "", parts.ranges)]
     rows = (*before, *ranged) if parts.ranges else parts.claims
-    return replace(parts, claims=rows, definitions=(), members=(), ranges="", assumptions=(), source="")
+    return replace(parts, claims=rows, definitions=(), members=(), ranges="", source="")
 
 
 def _chains(parts: Statement) -> Sequence[Sequence[Row]]:

@@ -34,7 +34,7 @@ __all__ = [
     "assumptions_of",
     "claim_page",
     "definitions_of",
-    "display_ranges",
+    "display_conditions",
     "equation_rows",
     "layer_page",
     "layer_title",
@@ -142,9 +142,14 @@ def claim_page(claim: Claim, printers: Printers, using: str | Notation, *, steps
     return Page("", "", tuple(rows_of(claim, printer, steps)))
 
 
-def display_ranges(derivation: Derivation, printers: Printers, using: str | Notation) -> str:
-    """Return the ranges of the indices of a result, for a display without notes."""
-    return printer_for(derivation, printers, using).ranges(dict(derivation.ranges))
+def display_conditions(derivation: Derivation, printer: LatexPrinter) -> tuple[str, ...]:
+    """Return the ranges of the indices of a result and what it assumes, for a display without notes."""
+    ranges = printer.ranges(dict(derivation.ranges))
+    parts = assumptions_of(derivation.assumptions, printer)
+    stated = (_with(formula, words_within(words, printer)) for formula, words in parts)
+    lead = rf"{printer.word('assuming')}\ "
+    assumed = (("" if number else lead) + each for number, each in enumerate(stated))
+    return (*([ranges] if ranges else []), *assumed)
 
 
 def _shown(derivation: Derivation, steps: bool) -> Iterator[Basic]:

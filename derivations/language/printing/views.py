@@ -1,7 +1,8 @@
 r"""Views: a result, a claim, a layer or an expression as LaTeX, Markdown or text.
 
-Without `math`, `latex` returns one formula without delimiters. With it, `latex` returns a fragment: a title, the
-display, and sentences with the definitions, the assumptions and the source. `math` chooses the delimiters of formulas:
+Without `math`, `latex` returns one formula without delimiters, with the ranges of its indices and what it assumes. With
+it, `latex` returns a fragment: a title, the display, and sentences with definitions, assumptions and source. `math`
+chooses the delimiters of formulas:
 
     dollars     $$ ... $$ and $ ... $
     brackets    \[ ... \] and \( ... \)
@@ -26,9 +27,10 @@ from derivations.language.printing.page import (
     Printers,
     Row,
     claim_page,
-    display_ranges,
+    display_conditions,
     layer_page,
     page,
+    printer_for,
     table,
 )
 from derivations.language.printing.text import TextPrinter, plain
@@ -115,27 +117,32 @@ def _page(shown: Printable, printers: Printers, using: str | Notation, steps: bo
 def _formula(shown: Printable, using: str | Notation, steps: bool, lang: str) -> str:
     if isinstance(shown, Equation):
         lines = LatexPrinter(using, lang=lang).lines(shown)
-        return display_of([Row(line.left, "=", line.right, line.ranges) for line in lines], "")
+        return display_of([Row(line.left, "=", line.right, line.ranges) for line in lines])
     if not isinstance(shown, Derivation | Claim | Layer):
         return latex_of(shown, using, lang=lang)
-    ranges = display_ranges(shown, LatexPrinter, using) if isinstance(shown, Derivation) else ""
-    return display_of(_page(shown, partial(LatexPrinter, lang=lang), using, steps).rows, ranges)
+    printers = partial(LatexPrinter, lang=lang)
+    rows = _page(shown, printers, using, steps).rows
+    if not isinstance(shown, Derivation):
+        return display_of(rows)
+    return display_of(rows, display_conditions(shown, printer_for(shown, printers, using)))
 
 
-def display_of(rows: Sequence[Row], ranges: str = "") -> str:
-    """Return rows as one formula; several rows are aligned at their relations, with remarks to the right."""
+def display_of(rows: Sequence[Row], conditions: Sequence[str] = ()) -> str:
+    """Return rows as one formula; several rows are aligned at their relations, with remarks to the right.
+
+    `conditions`, of all rows, stand behind a single one, and below several.
+    """
     printer = LatexPrinter()
     if len(rows) == 1 and not rows[0].words:
         row = rows[0]
-        beside = "".join(rf", \qquad {part}" for part in (row.beside, ranges) if part)
+        beside = "".join(rf", \qquad {part}" for part in (row.beside, *conditions) if part)
         return f"{row.left} {row.relation} {row.right}{beside}"
     lines = []
     for row in rows:
         words = printer.words(row.words) if row.words else ""
         remark = rf"{words}\ {row.beside}" if words and row.beside else words or row.beside
         lines.append(f"{row.left} &{row.relation} {row.right}".rstrip() + (f" && {remark}" if remark else ""))
-    if ranges:
-        lines.append(f"& && {ranges}")
+    lines += [f"& && {part}" for part in conditions]
     return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
 
@@ -143,7 +150,7 @@ def _fragment(
     printed: Page, heading: str, display: Delimit, inline: Delimit, escape: Callable[[str], str], lang: str
 ) -> str:
     """Return heading, display and notes, separated by blank lines."""
-    parts = [heading.format(marked(printed.heading, inline, escape)), display(display_of(printed.rows, ""))]
+    parts = [heading.format(marked(printed.heading, inline, escape)), display(display_of(printed.rows))]
     parts += [_sentence(note, inline, escape, lang) for note in printed.notes]
     return "\n\n".join(parts) + "\n"
 

@@ -41,8 +41,9 @@ BOUNDS = Derivation(
 )
 
 
-def test_a_result_is_one_formula_with_its_ranges():
-    expected = r"\frac{\partial y_{i}}{\partial x_{k}} = y_{i} (\delta_{ik} - y_{k}), \qquad i, k = 1, \ldots, n"
+def test_a_result_is_one_formula_with_its_ranges_and_what_it_assumes():
+    expected = r"\frac{\partial y_{i}}{\partial x_{k}} = y_{i} (\delta_{ik} - y_{k}), \qquad i, k = 1, \ldots, n, "
+    expected += r"\qquad \text{assuming}\ n \ge 2 \; (\text{two\_entries \& more}), \qquad \text{x is real}"
     assert latex(JACOBIAN) == expected
 
 
@@ -52,7 +53,9 @@ def test_steps_are_aligned_with_the_rule_at_the_right():
         r"\frac{\partial y_{i}}{\partial x_{k}} &= \frac{\partial}{\partial x_{k}} "
         r"\frac{e^{x_{i}}}{\sum_{j=1}^{n} e^{x_{i}}} && \text{definition} \\",
         r" &= y_{i} (\delta_{ik} - y_{k}) && \text{quotient rule} \\",
-        r"& && i, k = 1, \ldots, n",
+        r"& && i, k = 1, \ldots, n \\",
+        r"& && \text{assuming}\ n \ge 2 \; (\text{two\_entries \& more}) \\",
+        r"& && \text{x is real}",
         r"\end{aligned}",
     ]
 
