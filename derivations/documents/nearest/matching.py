@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import islice, permutations, product
 from typing import Any
 
-from sympy import Dummy, Expr, Indexed, Ne, Pow, Sum, Symbol
+from sympy import Dummy, Expr, Ge, Indexed, Ne, Pow, Sum, Symbol
 
 from derivations.documents.budget import spend
 from derivations.documents.judge.canonical.matching import free_places, positive_under_logarithms
@@ -34,22 +34,22 @@ def is_proved_same(one: Plain, other: Plain) -> bool:
             continue
         ranges = _ranges(renamed, other.expression)
         stated = claim(renamed, step("algebra", other.expression))
-        assuming = [*positive_under_logarithms(renamed, other.expression), *_divisors(renamed, other.expression)]
+        assuming = [*positive_under_logarithms(renamed, other.expression), *_defined(renamed, other.expression)]
         whole = derivation("a formula", stated, ranges=ranges, assuming=assuming)
         if are_equal(renamed, other.expression, whole):
             return True
     return False
 
 
-def _divisors(*expressions: Expr) -> list[Assumption]:
-    """Return that divisors made of sizes are not zero: formulas are compared where they are defined."""
-    powers = {power for each in expressions for power in each.atoms(Pow) if power.exp.is_negative}
-    bases = {power.base for power in powers if not power.base.has(Indexed) and not power.base.is_positive}
-    return [
-        Assumption(Ne(base, 0), text="no divisor is zero")
-        for base in sorted(bases, key=str)
-        if base.free_symbols and all(letter.is_positive for letter in base.free_symbols)
-    ]
+def _defined(*expressions: Expr) -> list[Assumption]:
+    """Return that divisors made of sizes are not zero, and that roots exist: formulas are compared where defined."""
+    powers = {power for each in expressions for power in each.atoms(Pow)}
+    divisors = (power.base for power in powers if power.exp.is_negative and not power.base.is_positive)
+    sizes = {each for each in divisors if not each.has(Indexed) and all(s.is_positive for s in each.free_symbols)}
+    rooted = {power.base for power in powers if power.exp.is_Rational and power.exp.q == 2 and power.base.has(Sum)}
+    found = [Ne(base, 0) for base in sizes if base.free_symbols]
+    found += [Ge(base, 0, evaluate=False) for base in rooted]  # SymPy knows of some that they hold
+    return [Assumption(each, text="both formulas are defined") for each in sorted(found, key=str)]
 
 
 def _renamings(one: Plain, other: Plain) -> Iterator[dict[Expr, Expr]]:
