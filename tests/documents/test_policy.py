@@ -107,7 +107,7 @@ def test_a_letter_before_a_number_in_brackets_may_be_a_function() -> None:
 @pytest.mark.parametrize(
     ("text", "check"),
     [
-        (r"Adam: $m_t = \beta_1 m_{t-1} - (1 - \beta_1) g_t$", "equation"),
+        (r"Xavier: $\text{Var}(W) = \frac{1}{n_{in} + n_{out}}$", "equation.unnamed"),
         (r"With $d_k = d_{model} / h$, $d_{model} = 512$ and $h = 8$ we have $d_k = 32$", "consistency.setting"),
         (r"So $2 / 3 \approx 0.66$", "arithmetic.truncated"),
     ],

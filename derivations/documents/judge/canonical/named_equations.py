@@ -48,6 +48,7 @@ from derivations.documents.verdicts import Finding
 __all__ = ["check_named_equations"]
 
 CHECK = "equation"
+UNNAMED = "equation.unnamed"  # no letter stands there that this equation alone has
 MOST_PARTS, MOST_NAMES, MOST_ORDERS, MOST_EDITS, MOST_WORK = 60, 7, 24, 900, 4000
 EQUATIONS = (*TRAINING, *RUNNING, *MEASURES, *NORMS)
 
@@ -68,7 +69,8 @@ def check_named_equations(statement: Statement, link: int | None, scope: Scope) 
         match = matched(right, by_spelling(names, running(left), each), each, scope)
         if match is not None:
             if is_turned_apart(each, match, names, statement, scope):
-                yield Finding("wrong", CHECK, "the two entries of this pair are turned in opposite ways", result=ROTARY)
+                reason = "the two entries of this pair are turned in opposite ways"
+                yield Finding("wrong", UNNAMED, reason, result=ROTARY)
             elif match.form.title != SAID_ELSEWHERE:
                 yield _right(each.title, match)
             return
@@ -77,7 +79,8 @@ def check_named_equations(statement: Statement, link: int | None, scope: Scope) 
         if found is not None:
             slip, mended = found
             shown = link_text(left, mended, statement)
-            yield Finding("wrong", CHECK, f"this is not {each.title}: {slip}", shown, each.forms[0].result or None)
+            check = CHECK if each.own else UNNAMED
+            yield Finding("wrong", check, f"this is not {each.title}: {slip}", shown, each.forms[0].result or None)
             return
     if not any(({*each.used} - {*each.own}) & names.keys() for each in called if each.own):
         yield from _by_shape(left, right, names, scope)
