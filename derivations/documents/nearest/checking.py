@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from derivations.documents.budget import spend
+from derivations.documents.canon.concepts import CONCEPTS
 from derivations.documents.canon.edits import edits_among
 from derivations.documents.canon.equations import Equation
 from derivations.documents.conditions import is_condition
@@ -31,6 +32,7 @@ from derivations.documents.verdicts import Finding
 __all__ = ["check_nearest"]
 
 CHECK = "nearest"
+WORDS = frozenset(word for concept in CONCEPTS for word in concept.words)
 OF_SLOPES = ("derivative", "matrix derivative", "same place", "slope")
 NEAR = 20  # statements before and behind
 LIGHT = 2  # a formula of less weight is one edit away from too much
@@ -40,6 +42,7 @@ FREE = re.compile(  # edits that change which letters stand there, or what an au
     r"the factor \D|the division by|there must be no (?:division|factor)|it must be a (?:product|quotient)"
     r"|the logarithm is missing|the function must be|\S+ must be (?:added|subtracted)"
 )
+DIVISION = re.compile(r"the division by (\S+) is missing")
 EXCHANGED = re.compile(r"(\S+) belongs where (\S+) stands")
 NUMBER = re.compile(r"the (?:factor|summand) \d|the square is missing|the (?:number|exponent) must be")
 IDLE = "the sum must be over"  # every term of the sum is the same
@@ -62,13 +65,13 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
     found = [known for each in by_typing for known in each]
     if any(map(said.means, found)):
         return
-    if found and not any(map(_names_a_measure, lefts)) and (all(by_typing) or not said.restated):
+    if found and not said.is_named and (all(by_typing) or not said.restated):
         return
     if not any(is_of_a_known_size(typing.sides[0]) for typing in typings[:MOST_TYPINGS]):
         return
     spoken: Finding | None = None
     for new, slip, known in _edited(right, typings, said):
-        named = said.means(known)
+        named = said.means(known, new)
         text, result = formula_text(new, statement.notation), known.form.result or None
         if _is_subtracted_elsewhere(lefts[-1], statement, scope):
             continue  # which makes good its sign
@@ -122,12 +125,19 @@ def _bounds(node: Node) -> list[tuple[Node | None, Node | None]]:
     return [(part.lower, part.upper) for part in node.walk() if isinstance(part, Aggregate)]
 
 
+def _is_free(slip: str, right: Node) -> bool:
+    """Say whether an author may choose so; the division by the number of terms of a sum is what makes a mean."""
+    counts = {part.upper.key for part in right.walk() if isinstance(part, Aggregate) and isinstance(part.upper, Name)}
+    division = DIVISION.match(slip)
+    return bool(FREE.match(slip)) and not (division and division[1] in counts)
+
+
 def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tuple[Node, str, Known]]:
     tempered = any(isinstance(part, Name) and part.base in ("tau", "τ", "T") for part in right.walk())
     for new, slip in edits_among(right, (right,)):
         if tempered and slip == "the root is missing":
             continue  # a temperature may be the root itself
-        if FREE.match(slip) or _renames(right, new, slip, typings[0].counts):
+        if _is_free(slip, right) or _renames(right, new, slip, typings[0].counts):
             continue
         spend(20)
         for typing in typings if said.restated else typings[:MOST_TYPINGS]:
@@ -143,7 +153,7 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
                     continue  # frequencies and rates are counted in more ways than one
                 if NUMBER.match(slip) and said.gives_a_value:
                     continue  # a width may be given as half of another
-                if known.weight >= LIGHT or said.means(known):
+                if known.weight >= LIGHT or said.means(known, new):
                     yield new, slip, known
 
 
@@ -166,9 +176,14 @@ class Said:
         """Say whether the document states a known formula for the same letter elsewhere."""
         return known.title in self.restated
 
-    def means(self, known: Known) -> bool:
-        """Say whether a known formula is meant: by the left side, or by another equation for the same letter."""
-        return self.names(known) or self.is_restated_as(known)
+    def means(self, known: Known, right: Node | None = None) -> bool:
+        """Say whether a known formula is meant by the left side, or by another equation for the same letter."""
+        return self.names(known, right or self.right) or self.is_restated_as(known)
+
+    @property
+    def is_named(self) -> bool:
+        """Say whether the left side names something known: by a word, or as a measure."""
+        return any(words_of(left) & WORDS or _names_a_measure(left) for left in self.lefts)
 
     @property
     def gives_a_value(self) -> bool:
@@ -176,11 +191,11 @@ class Said:
         names = (part for part in self.right.walk() if isinstance(part, Name))
         return any(self.scope.value(name) is not None or self.scope.definition(name) is not None for name in names)
 
-    def names(self, known: Known) -> bool:
-        """Say whether the left side names what a known formula is of."""
-        return any(self._names(known, left) for left in self.lefts)
+    def names(self, known: Known, right: Node) -> bool:
+        """Say whether the left side names what a known formula is of, which stands on the right."""
+        return any(self._names(known, left, right) for left in self.lefts)
 
-    def _names(self, known: Known, left: Node) -> bool:
+    def _names(self, known: Known, left: Node, right: Node) -> bool:
         concept = known.concept
         if isinstance(concept, Equation):
             return left_spelling(left) in concept.left and any(word in self.words for word in concept.words)
@@ -190,7 +205,7 @@ class Said:
             return True
         if concept.left in OF_SLOPES and known.weight < LIGHT:
             return False  # a slope of anything
-        return concept.left not in ("any", "word") and is_about(concept, left, self.right)
+        return concept.left not in ("any", "word") and is_about(concept, left, right)
 
     def speaks_of(self, known: Known) -> bool:
         """Say whether the words around name it."""

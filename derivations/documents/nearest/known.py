@@ -34,7 +34,7 @@ from derivations.documents.nearest.matching import UNNAMED, is_proved_same
 from derivations.language.arrays.expression import Array, array
 from derivations.symbols import index
 
-__all__ = ["EQUATIONS", "Known", "is_of_a_known_size", "known_as"]
+__all__ = ["Known", "is_of_a_known_size", "known_as"]
 
 WEIGHTS = re.compile(r"(bold )?(W|w|weight)(?![a-z])")
 EQUATIONS = (*TRAINING, *RUNNING, *MEASURES, *NORMS)

@@ -21,6 +21,8 @@ def titles(formula):
         (r"a_{t,s} = \frac{\exp(u_{t,s})}{\sum_{j=1}^{T} \exp(u_{t,j})}", "softmax"),
         (r"O = \text{softmax}\left(\frac{Q K^T}{\sqrt{d_k}}\right) V", "scaled dot-product attention"),
         (r"v = \frac{1}{N} \sum_{i=1}^{N} (u_i - m)^2", "the variance"),
+        (r"s_t = \sqrt{\frac{1}{D} \sum_{d=1}^{D} (x_{td} - \mu_t)^2}", "the standard deviation"),
+        (r"L = -\frac{1}{N} \sum_{n=1}^{N} \sum_{c=1}^{C} y_{n,c} \log p_{n,c}", "the cross-entropy"),
         (r"y = g \frac{x - m}{\sqrt{s^2 + \epsilon}} + b", "layer normalisation"),
         (r"m_t = \beta_1 m_{t-1} + (1 - \beta_1) g_t", "the first moment of Adam"),
     ],
@@ -37,6 +39,8 @@ def test_a_known_formula_in_other_letters(formula, title):
         r"O = \text{softmax}\left(\frac{Q K^T}{d_k}\right) V",
         r"v = \frac{1}{N} \sum_{i=1}^{M} (u_i - m)^2",  # divided by another number
         r"y = g \frac{x - m}{s^2 + \epsilon} + b",
+        r"L = \frac{1}{N} \sum_{n=1}^{N} \sum_{c=1}^{C} y_{n,c} \log p_{n,c}",  # without its sign
+        r"L = -\sum_{n=1}^{N} y_n \sum_{c=1}^{C} y_{n,c} \log p_{n,c}",  # weighted
         r"m_t = \beta_1 m_{t-1} + (1 + \beta_1) g_t",
     ],
 )
@@ -50,6 +54,9 @@ def test_what_is_one_edit_away_is_not_known(formula):
         (r"\text{softmax}(x)_i = \frac{e^{x_i}}{\sum_j e^{x_i}}", "the sum must be over i"),
         (r"\text{Attention}(Q, K, V) = \text{softmax}\left(\frac{Q K^T}{d_k}\right) V", "the root is missing"),
         (r"\text{LayerNorm}(x) = \gamma \frac{x - \mu}{\sigma^2 + \epsilon} + \beta", "the root is missing"),
+        (r"\mu_t = \sum_{d=1}^{D} x_{td}", "the division by D is missing"),
+        (r"\sigma_t = \frac{1}{D} \sum_{d=1}^{D} (x_{td} - \mu_t)^2", "the root is missing"),
+        (r"L_{ce} = \sum_n \sum_c t_{n,c} \log p_{n,c}", "the sign is wrong"),
     ],
 )
 def test_one_edit_away_from_what_is_named_is_wrong(formula, slip):
@@ -62,6 +69,7 @@ def test_one_edit_away_from_what_is_named_is_wrong(formula, slip):
     "formula",
     [
         r"y = g \frac{x - m}{s^2 + \epsilon} + b",  # nothing names it
+        r"S_t = \sum_{d=1}^{D} x_{td}",  # a sum, and no mean
         r"\text{Attention}(Q, K, V) = \text{softmax}\left(\tau Q K^T\right) V",
         r"\sigma(z) = \tanh(z)",  # sigma is any activation
         r"\theta_i = 10000^{-i/d}",  # i counts the even entries

@@ -110,14 +110,14 @@ def _arguments_of(node: Node) -> tuple[Node, ...]:
 
 
 def words_of(left: Node) -> frozenset[str]:
-    """Return the words on the left, subscripts as well: FFN with the subscript SwiGLU."""
+    """Return the words on the left, subscripts as well: FFN with the subscript SwiGLU, `ce` of L_{ce}."""
     node = left.of if isinstance(left, Entry) else left
     name = node.function if isinstance(node, Call) else node
     if not isinstance(name, Name):
         return frozenset()
     parts = (part for each in name.subscripts for part in each.walk() if isinstance(part, syntax.Words | Name))
-    texts = (part.text if isinstance(part, syntax.Words) else part.base for part in parts)
-    return frozenset({word_of(left), *(text.lower() for text in texts)})
+    texts = [part.text if isinstance(part, syntax.Words) else part.base for part in parts]
+    return frozenset({word_of(left), "".join(texts).lower(), *(text.lower() for text in texts)})
 
 
 def is_about(concept: Concept, left: Node, right: Node) -> bool:
