@@ -10,6 +10,7 @@ from sympy import (
     Basic,
     Derivative,
     Eq,
+    Expr,
     Float,
     Ge,
     Gt,
@@ -126,6 +127,18 @@ PROVED: dict[str, Case] = {
 }
 far = Abs(x[j] - p[j])
 near = Iverson(Lt(far, 1))
+
+
+def _clipped(ratio: Expr) -> Expr:
+    return Min(Max(ratio, Rational(4, 5)), Rational(6, 5))
+
+
+def _one_sided(ratio: Expr, advantage: Expr) -> Expr:
+    """The least of both products: only one end of the range matters, by the sign of the advantage."""
+    above = Iverson(Gt(advantage, 0))
+    return above * advantage * Min(ratio, Rational(6, 5)) + (1 - above) * advantage * Max(ratio, Rational(4, 5))
+
+
 PROVED |= {
     "a sum of cases": (lambda: (total(Max(x[j], 0) * Max(-x[j], 0)), 0), "algebra", "=", {}),
     "a loss in two pieces": (
@@ -133,6 +146,12 @@ PROVED |= {
             total(Min(far, 1) ** 2 / 2 + far - Min(far, 1)) / n,
             total(near * far**2 / 2 + (1 - near) * (far - Rational(1, 2))) / n,
         ),
+        "algebra",
+        "=",
+        {},
+    ),
+    "a clipped objective": (
+        lambda: (total(Min(x[j] * p[j], _clipped(x[j]) * p[j])) / n, total(_one_sided(x[j], p[j])) / n),
         "algebra",
         "=",
         {},
@@ -147,6 +166,12 @@ PROVED |= {
 REFUSED: dict[str, Case] = {
     "a sum of other cases": (lambda: (total(Max(x[j], 0) * Max(-x[j], 0)), total(x[j])), "algebra", "=", {}),
     "a maximum of a sum": (lambda: (total(Max(x[j], 0)), Max(total(x[j]), 0)), "algebra", "=", {}),
+    "an objective clipped on the other side": (
+        lambda: (total(Max(x[j] * p[j], _clipped(x[j]) * p[j])) / n, total(_one_sided(x[j], p[j])) / n),
+        "algebra",
+        "=",
+        {},
+    ),
     "a loss that jumps": (
         lambda: (
             total(Min(far, 1) ** 2 / 2 + far - Min(far, 1)) / n,

@@ -47,7 +47,7 @@ from derivations.language.judge.normal_form.zero import vanishes
 __all__ = ["consult", "has_sign", "is_zero", "settles"]
 
 _MOST_CASES = 7  # depth of nested case distinctions
-_MOST_PLACES = 3  # the same, for what is summed
+_MOST_PLACES = 4  # the same, for what is summed
 _DEPTH = 2
 
 
