@@ -73,20 +73,21 @@ def build(architecture: Architecture) -> Layer:
         Z = write.through("decoder", architecture.decoder, memory)
     outputs = _HEADS[architecture.head.kind](write, architecture.head, Z)
     if architecture.tower is not None and architecture.tower.compared is not None:
-        pooled = outputs[-1] if isinstance(outputs, tuple) else outputs
-        outputs = write.compared(pooled, architecture.tower, architecture.tower.compared)
+        row = outputs[-1] if isinstance(outputs, tuple) else outputs
+        outputs = write.compared(row, architecture.tower, architecture.tower.compared)
     layer = Layer(architecture.name, write.inputs, write.parameters, write.let, outputs)
     return layer.xreplace({d_model: architecture.d_model, vocab: architecture.vocab})
 
 
 def tower_layer(tower: Tower) -> Layer:
-    """Return the rows of a picture as its tower has them, or its pooled row, in sizes of their own.
+    """Return the rows of a picture as its tower has them, or the row of its head, in sizes of their own.
 
-    Shapes       patches (patches, pixels); rows (rows - first, d_model_pictures), or (1, d_model_pictures)
+    Shapes       patches (patches, pixels); rows (rows - first, d_model_pictures), or (1, columns of the head)
     """
     whole, architecture = build(tower.architecture), tower.architecture
     let = Equations()
-    rows, stack = whole.equation("Z" if tower.compared is None else "pooled").variable, architecture.encoder
+    rows = whole.equation("Z").variable if tower.compared is None else whole.outputs[-1]
+    stack = architecture.encoder
     count = max(1, len(stack.read) if stack is not None else 1)
     each = total(rows.shape[0]) / count
     blocks = [RowRange(rows, number * each + tower.first, each - tower.first) for number in range(count)]
@@ -240,23 +241,27 @@ class _Writer:
 
     def first_row(self, head: Head, Z: Array) -> Array:
         """Write the norm of the first row."""
-        return self.let("pooled")(part("final_norm", norm_layer(head.norm or Norm()))(RowRange(Z, 0, 1)))
+        normed = part("final_norm", norm_layer(head.norm or Norm()))
+        return self.embedded(head, self.let("pooled")(normed(RowRange(Z, 0, 1))))
 
-    def end_row(self, Z: Array) -> Array:
+    def end_row(self, head: Head, Z: Array) -> Array:
         """Write the row of the token that ends the text."""
-        return self.let("pooled")(Lookup(Z, self.input(token_array("end", 1))))
+        return self.embedded(head, self.let("pooled")(Lookup(Z, self.input(token_array("end", 1)))))
+
+    def embedded(self, head: Head, row: Array) -> Array:
+        """Return a pooled row with the columns of the head."""
+        if head.width is None:
+            return row
+        return self.let("embedded")(row @ self.parameter("W_embedded", d_model, head.width))
 
     def last_row(self, head: Head, Z: Array) -> Array:
         """Write an affine map of the last row."""
-        return self.let("pooled")(_affine("pooler", head.width)(RowRange(Z, Z.shape[0] - 1, 1)))
+        return self.let("pooled")(_affine("pooler", head.width or d_model)(RowRange(Z, Z.shape[0] - 1, 1)))
 
     def compared(self, text: Array, tower: Tower, how: Compared) -> Array:
-        """Write the score of a text and a picture by their pooled rows."""
-        picture = self._of_tower(tower)
-        if how.width is not None:
-            text = self.let("u")(text @ self.parameter("W_text", d_model, how.width))
-            picture = self.let("v")(picture @ self.parameter("W_picture", picture.shape[1], how.width))
-        return self.let("logits")(part("comparison", comparison_layer(biased=how.biased))(text, picture))
+        """Write the score of a text and a picture by the rows of their heads."""
+        comparison = part("comparison", comparison_layer(biased=how.biased))
+        return self.let("logits")(comparison(text, self._of_tower(tower)))
 
     def attended(self, head: Head, Z: Array) -> Array:
         """Write what one learned query collects of all rows, and a network behind it."""
@@ -301,7 +306,7 @@ _HEADS: dict[str, Callable[[_Writer, Head, Array], Array | tuple[Array, ...]]] =
     "transformed_classes": lambda write, head, Z: write.transformed_classes(head, Z),
     "first_row": lambda write, head, Z: (Z, write.first_row(head, Z)),
     "attention_pooler": lambda write, head, Z: (Z, write.attended(head, Z)),
-    "end_row": lambda write, head, Z: (Z, write.end_row(Z)),
+    "end_row": lambda write, head, Z: (Z, write.end_row(head, Z)),
     "last_row": lambda write, head, Z: (Z, write.last_row(head, Z)),
 }
 

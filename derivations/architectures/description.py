@@ -404,8 +404,9 @@ class Head:
                  "pooled_classes": the same after a pooler; "token_classes": the same of every row;
                  "transformed_classes": that after a linear map and an activation; "first_row": the norm of the first
                  row; "attention_pooler": one learned query attends to all rows, and `pooling` is a block's attention
-                 and network behind it; "end_row": the row of the token that ends the text; "last_row": a linear map of
-                 the last row to `width` columns
+                 and network behind it; "end_row": the row of the first token `end` or, if that is None, of that with
+                 the largest number; "last_row": a linear map of the last row to `width` columns. After "first_row" and
+                 "end_row" a matrix gives the row `width` columns, if there is one
     """
 
     kind: Literal[
@@ -433,7 +434,8 @@ class Head:
     norm: Norm | None = None
     pooling: Block | None = None
     transform_bias: bool = True  # of the linear map before the scores
-    width: Expr = d_model
+    width: Expr | None = None
+    end: int | None = None
 
 
 @dataclass(frozen=True)
@@ -457,12 +459,8 @@ class Projector:
 
 @dataclass(frozen=True)
 class Compared:
-    """The score of a text and a picture by their pooled rows, `biased` or not (Radford et al. 2021, CLIP).
+    """The score of a text and a picture by the rows of their heads, `biased` or not (Radford et al. 2021, CLIP)."""
 
-    With a `width` a matrix takes each of the two rows to as many columns.
-    """
-
-    width: Expr | None = None
     biased: bool = False
 
 
@@ -470,7 +468,7 @@ class Compared:
 class Tower:
     """A model of pictures beside a model of texts: its rows, from `first` on, are projected and stand among tokens.
 
-    Without a projector its pooled row is `compared` with that of the text.
+    Without a projector the row of its head is `compared` with that of the text.
 
     Sizes of `architecture` are symbols of its own kind: `of_pictures` tells them from those of the language model. Each
     further projector is that of rows behind earlier layers, which are added behind the first layers of the language

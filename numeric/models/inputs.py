@@ -50,17 +50,13 @@ def places_of_rows(name: str, tokens: Any, place: int, first: int, count: int) -
     return np.where(at, first + np.cumsum(at, axis=-1) - 1, tokens)
 
 
-OF_OLD_FILES = 2  # a number that no text of theirs holds; their token with the largest number ends a text
-
-
-def place_of_end(name: str, tokens: Any, end: int) -> Any:
-    """Return the place of the first token equal to `end`; for the end of old files, that of the largest token.
+def place_of_end(name: str, tokens: Any, end: int | None) -> Any:
+    """Return the place of the first token equal to `end`, or to the largest of the text if that is None.
 
     Shapes       tokens (..., n), result (..., 1)
-    Source       the library transformers, whose older releases wrote 2 into the configurations of CLIP
     Raises       InputError where a text has no such token
     """
-    at = tokens == (tokens.max(axis=-1, keepdims=True) if end == OF_OLD_FILES else end)
+    at = tokens == (tokens.max(axis=-1, keepdims=True) if end is None else end)
     if not at.any(axis=-1).all():
         raise InputError(f"{name}: a text has no token {end}, at which its row is read")
     return at.argmax(axis=-1, keepdims=True)

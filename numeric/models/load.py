@@ -120,7 +120,7 @@ class LoadedModel:
         return self._until("Z", tokens, segments, mask)
 
     def pooled(self, *tokens: Any, segments: Any = None, mask: Any = None) -> Any:
-        """Return the output of the pooler for the first row.
+        """Return the output of the pooler: for the first row or that of the head, before a matrix of the head.
 
         Shapes       tokens and mask (..., n) -> (..., d_model)
         Raises       InputError where the tokens or the mask do not fit, or the model has no pooler
@@ -128,6 +128,16 @@ class LoadedModel:
         if "pooled" not in self.layer.shapes:
             raise InputError(f"{self.model.name} has no pooler: use hidden")
         return self._until("pooled", tokens, segments, mask)[..., 0, :]
+
+    def embedded(self, *tokens: Any, mask: Any = None) -> Any:
+        """Return the pooled row with as many columns as those of texts and pictures have that are compared.
+
+        Shapes       tokens and mask (..., n) -> (..., columns of the head)
+        Raises       InputError where the tokens or the mask do not fit, or the model has no such matrix
+        """
+        if "embedded" not in self.layer.shapes:
+            raise InputError(f"{self.model.name} has no matrix for the pooled row: use pooled")
+        return self._until("embedded", tokens, None, mask)[..., 0, :]
 
     def generate(
         self,
@@ -285,10 +295,7 @@ class LoadedModel:
         """Return the place of the token that ends a text; that of the first token where it is not needed."""
         if not needed:
             return np.zeros((*tokens.shape[:-1], 1), int)
-        end = self.config.get("text_config", self.config).get("eos_token_id")
-        if type(end) is not int:
-            raise InputError(f"{self.model.name}: the configuration names no token that ends a text")
-        return place_of_end(self.model.name, tokens, end)
+        return place_of_end(self.model.name, tokens, self.model.architecture.head.end)
 
     def _with_rows(self, name: str, given: Any) -> Any:
         """Return tokens, of which those that stand for a picture are the numbers of its rows behind the vocabulary."""

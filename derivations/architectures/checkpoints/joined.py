@@ -19,10 +19,8 @@ PROJECTOR = {
 }
 
 
-COMPARED_PLACES = {r"^vision_model\.": "pictures.", r"^text_model\.": ""}
+COMPARED_PLACES = {r"^vision_model\.|^(?=visual_)": "pictures.", r"^text_model\.": ""}
 COMPARISON = {
-    "W_text": Stored("text_projection.weight"),
-    "W_picture": Stored("visual_projection.weight"),
     "comparison.t": Stored("logit_scale", axes="flat"),
     "comparison.b": Stored("logit_bias", axes="flat"),
 }

@@ -95,6 +95,7 @@ CLIP_TEXT = Family(
         **table("P", "embeddings.position_embedding.weight"),
         **_layer("encoder.layers.{n}", ("layer_norm1", "layer_norm2"), PROJECTIONS),
         **norm("encoder.final_norm", "final_layer_norm"),
+        "W_embedded": Stored("text_projection.weight"),
     },
     prefixes=("text_model.",),
 )
@@ -105,6 +106,7 @@ CLIP_VISION = Family(
         **_kernel("stem", "embeddings.patch_embedding", "pixels"),
         "class_token": Stored("embeddings.class_embedding", as_written=True, axes="rows"),
         **norm("embedding_norm", "pre_layrnorm"),
+        "W_embedded": Stored("visual_projection.weight"),
         **norm("final_norm", "post_layernorm"),
     },
     prefixes=("vision_model.",),

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sympy import Symbol
+
 from derivations.architectures.checkpoints.joined import compared_names
 from derivations.architectures.description import Architecture, Compared, Tower, of_pictures
 from derivations.architectures.hugging_face.families import family, family_of
@@ -18,36 +20,44 @@ from derivations.symbols import d_model, size
 __all__ = ["clip", "siglip"]
 
 
-@family("clip", {"CLIPModel": "compared"}, runs=True)
+@family("metaclip_2", {"MetaClip2Model": "metaclip_2"}, runs=True)
+@family("clip", {"CLIPModel": "clip"}, runs=True)
 def clip(f: Fields, kind: str) -> Parts:
-    """CLIP (Radford et al. 2021): both rows go through a matrix, to as many columns."""
+    """CLIP (Radford et al. 2021): both rows go through a matrix, to as many columns; so do those of MetaCLIP 2."""
     f.take("logit_scale_init_value", None)
     for field in ("text_config_dict", "vision_config_dict"):
         f.only(field, None)
-    return _pair(f, "clip", Compared(f.size(size("d_joint"), "projection_dim", 512)))
+    width = size("d_joint")
+    f.size(of_pictures(width), "projection_dim", 512)
+    return _pair(f, kind, Compared(), width)
 
 
-@family("siglip", {"SiglipModel": "compared"}, runs=True)
+@family("siglip", {"SiglipModel": "siglip"}, runs=True)
 def siglip(f: Fields, kind: str) -> Parts:
     """SigLIP (Zhai et al. 2023): the linear map of the text's row has the width of the pictures, scores a bias."""
-    parts = _pair(f, "siglip", Compared(biased=True))
+    parts = _pair(f, kind, Compared(biased=True))
     wide, width = f.values.pop(size("d_pooled")), f.values[of_pictures(d_model)]
     if wide != width:
         raise f.error("text_config.projection_size", f"is {wide} and not the width of the pictures' rows, {width}")
-    return replace(parts, head=replace(parts.head, width=of_pictures(d_model)))
+    return parts
 
 
-def _pair(f: Fields, name: str, how: Compared) -> Parts:
-    """Return the model of texts with its tower of pictures."""
+def _pair(f: Fields, name: str, how: Compared, width: Symbol | None = None) -> Parts:
+    """Return the model of texts with its tower of pictures, whose row goes through a matrix if a width is given."""
     (text, texts), (pictures, seen) = (
         _tower(f, f"{name}_{side}_model", f"{side}_config") for side in ("text", "vision")
     )
     f.values |= texts.values | {of_pictures(symbol): value for symbol, value in seen.values.items()}
     if pictures.head.kind == "none":
         raise f.error("vision_config.vision_use_head", "is false, and no row of a picture is compared without it")
-    tower = Tower(Architecture("pictures", pictures.head, pictures.encoder), None, compared=how)
+    whole = Architecture("pictures", replace(pictures.head, width=width), pictures.encoder)
     assert text.names is not None and pictures.names is not None
-    return replace(text, tower=tower, names=compared_names(text.names, pictures.names))
+    return replace(
+        text,
+        head=replace(text.head, width=of_pictures(width or d_model)),
+        tower=Tower(whole, None, compared=how),
+        names=compared_names(text.names, pictures.names),
+    )
 
 
 def _tower(f: Fields, model_type: str, field: str) -> tuple[Parts, Fields]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sympy import Integer
+from sympy import Integer, Symbol
 
 from derivations.architectures.checkpoints.pictures import (
     CLIP_TEXT,
@@ -132,20 +132,45 @@ def _of_training(f: Fields) -> None:
         f.take(field, None)
 
 
-@family("clip_vision_model", {"CLIPVisionModel": "first_row"}, CLIP_VISION)
+def _with_projection(prefix: str, kind: str) -> dict[str, str]:
+    """Return the classes of a tower, without and with the matrix that both towers of a pair have."""
+    return {f"{prefix}Model": kind, f"{prefix}ModelWithProjection": f"{kind} projected"}
+
+
+@family("metaclip_2_vision_model", _with_projection("MetaClip2Vision", "first_row"), CLIP_VISION)
+@family("clip_vision_model", _with_projection("CLIPVision", "first_row"), CLIP_VISION)
 def clip_vision(f: Fields, kind: str) -> Parts:
     """The tower of CLIP for pictures (Radford et al. 2021): patches without biases, a norm before the layers."""
-    f.take("projection_dim", None)
     stack = _pictures(f, eps="1e-5", function="quick_gelu", biases=False)
     rows = replace(stack.embedding, norm=stack.final_norm)
-    return Parts(Head("first_row", norm=stack.final_norm), encoder=replace(stack, embedding=rows, final_norm=None))
+    head = Head("first_row", norm=stack.final_norm, width=_joint(f, kind))
+    return Parts(head, encoder=replace(stack, embedding=rows, final_norm=None))
 
 
-@family("clip_text_model", {"CLIPTextModel": "end_row"}, CLIP_TEXT)
+@family("clip_text_model", _with_projection("CLIPText", "end_row"), CLIP_TEXT)
 def clip_text(f: Fields, kind: str) -> Parts:
-    """The tower of CLIP for texts (Radford et al. 2021): a row sees those before it."""
+    """The tower of CLIP for texts (Radford et al. 2021): a row sees those before it.
+
+    Early files have 2 for the token that ends a text, which is that with the largest number.
+    """
+    parts = metaclip_2_text(f, kind)
+    return replace(parts, head=replace(parts.head, end=None)) if parts.head.end == 2 else parts
+
+
+@family("metaclip_2_text_model", _with_projection("MetaClip2Text", "end_row"), CLIP_TEXT)
+def metaclip_2_text(f: Fields, kind: str) -> Parts:
+    """The tower of MetaCLIP 2 for texts (Chuang et al. 2025): CLIP's."""
+    stack = replace(_texts(f, "1e-5", "quick_gelu"), causal=True)
+    end = f.whole("eos_token_id", 49407, least=0)
+    return Parts(Head("end_row", width=_joint(f, kind), end=end), encoder=stack)
+
+
+def _joint(f: Fields, kind: str) -> Symbol | None:
+    """Return the columns of the rows of both towers, where they go through a matrix."""
+    if kind.endswith("projected"):
+        return f.size(size("d_joint"), "projection_dim", 512)
     f.take("projection_dim", None)
-    return Parts(Head("end_row"), encoder=replace(_texts(f, "1e-5", "quick_gelu"), causal=True))
+    return None
 
 
 @family("siglip_text_model", {"SiglipTextModel": "last_row"}, SIGLIP_TEXT)

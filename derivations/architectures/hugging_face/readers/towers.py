@@ -43,6 +43,10 @@ __all__ = ["CELLS", "SEEN", "TOWERS", "deepened", "inside", "tower_of"]
 CELLS = 256  # of a picture of any size
 REST = size("N_rest")
 SEEN = "rows of a picture see one another there; products over all pairs of positions are counted alike"
+CLIP_TEXT = {
+    **{"hidden_size": 512, "intermediate_size": 2048, "num_hidden_layers": 12, "num_attention_heads": 8},
+    **{"vocab_size": 49408, "max_position_embeddings": 77},
+}
 BASE = {"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "num_attention_heads": 12}
 # sizes that files leave out where they are the defaults of the configuration class of the model inside
 LEFT_OUT: Mapping[str, Mapping[str, object]] = {
@@ -51,11 +55,11 @@ LEFT_OUT: Mapping[str, Mapping[str, object]] = {
         **{"hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32},
         "num_key_value_heads": 8,
     },
-    "clip_text_model": {
-        **{"hidden_size": 512, "intermediate_size": 2048, "num_hidden_layers": 12, "num_attention_heads": 8},
-        **{"vocab_size": 49408, "max_position_embeddings": 77},
+    "clip_text_model": CLIP_TEXT,
+    "metaclip_2_text_model": CLIP_TEXT,
+    **{
+        name: {**BASE, "image_size": 224, "patch_size": 32} for name in ("clip_vision_model", "metaclip_2_vision_model")
     },
-    "clip_vision_model": {**BASE, "image_size": 224, "patch_size": 32},
     "siglip_text_model": {**BASE, "vocab_size": 32000, "max_position_embeddings": 64},
     "siglip_vision_model": {**BASE, "image_size": 224, "patch_size": 16},
     "gemma3_text": {"vocab_size": 262208, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256},

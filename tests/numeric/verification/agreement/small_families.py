@@ -349,6 +349,9 @@ COUNTED: list[tuple[str, Changes]] = [
         | {"moe_shared_expert_intermediate_size": 3},
     ),
     ("CLIPTextModel", ENCODER | TOKENS),
+    ("CLIPTextModelWithProjection", ENCODER | TOKENS | {"projection_dim": 7, "eos_token_id": 2}),
+    ("MetaClip2TextModel", ENCODER | TOKENS),
+    ("MetaClip2TextModelWithProjection", ENCODER | TOKENS | {"projection_dim": 7, "eos_token_id": 2}),
     ("SiglipTextModel", ENCODER | TOKENS),
     ("SiglipTextModel", ENCODER | TOKENS | {"projection_size": 7}),
     ("ElectraForPreTraining", ENCODER | {"embedding_size": 12, "hidden_act": "relu"}),
@@ -371,6 +374,9 @@ PICTURE: Changes = {
 ON_GRID: Changes = PICTURE | {"hidden_size": 24, "num_attention_heads": 3}  # heads of 8 columns, 4 for each axis
 PICTURES: list[tuple[str, Changes]] = [
     ("CLIPVisionModel", PICTURE),
+    ("CLIPVisionModelWithProjection", PICTURE | {"projection_dim": 11}),
+    ("MetaClip2VisionModel", PICTURE),
+    ("MetaClip2VisionModelWithProjection", PICTURE | {"projection_dim": 11}),
     ("DeiTForImageClassification", PICTURE | {"num_labels": 3}),
     ("DeiTModel", PICTURE | {"pooler_act": "relu"}),
     ("Dinov2Model", {each: PICTURE[each] for each in PICTURE if each != "intermediate_size"} | {"mlp_ratio": 3}),
@@ -389,6 +395,7 @@ OF_SIGLIP: Changes = {"text_config": ENCODER | TOKENS | {"projection_size": 15},
 COMPARED: list[tuple[str, Changes]] = [
     ("CLIPModel", OF_CLIP),
     ("CLIPModel", OF_CLIP | {"text_config": ENCODER | TOKENS | {"eos_token_id": 2, "hidden_act": "relu"}}),
+    ("MetaClip2Model", OF_CLIP | {"text_config": ENCODER | TOKENS | {"eos_token_id": 2}}),
     ("SiglipModel", OF_SIGLIP),
 ]
 # the two models of one that joins them; a picture has 4 patches, or 16

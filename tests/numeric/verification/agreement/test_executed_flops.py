@@ -96,6 +96,7 @@ READERS = (  # and write nothing, without a head that scores
     "IJepa",
     "MPNet",
     "MegatronBert",
+    "MetaClip2",
     "ModernBert",
     "Roberta",
     "Siglip",
@@ -181,7 +182,7 @@ def inputs(name: str, config: Any, batch: int, n: int, source: int) -> dict[str,
 
 
 SCORES = ("logits", "prediction_logits", "seq_relationship_logits", "start_logits", "end_logits", "pooler_output")
-SCORES += ("logits_per_text",)
+SCORES += ("logits_per_text", "text_embeds", "image_embeds")
 
 
 def total(output: Any) -> Any:
@@ -221,7 +222,7 @@ def of_learned_query(config: Any, batch: int) -> int:
 
 def of_other_pairs(config: Any, batch: int) -> int:
     """The library scores every text of a batch with every picture; here a text is scored with its own."""
-    width = {"clip": "projection_dim", "siglip": "vision_config"}.get(config.model_type)
+    width = {"clip": "projection_dim", "metaclip_2": "projection_dim", "siglip": "vision_config"}.get(config.model_type)
     if width is None:
         return 0
     columns = getattr(config, width)
@@ -728,6 +729,9 @@ def test_every_family_is_executed() -> None:
         "clip",
         "clip_text_model",
         "clip_vision_model",
+        "metaclip_2",
+        "metaclip_2_text_model",
+        "metaclip_2_vision_model",
         "deit",
         "dinov2",
         "dinov3_vit",

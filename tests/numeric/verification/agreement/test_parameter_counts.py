@@ -88,7 +88,8 @@ COMPONENTS = [
 
 
 PROJECTOR = re.compile(r"multi_modal_projector\.|visual\.(merger|deepstack_merger_list)\.")
-TOWER = re.compile(r"^(model\.)?(vision_tower|visual|vision_model)\.")
+TOWER = re.compile(r"^(model\.)?(vision_tower|visual)\.")
+COMPARED_TOWER = re.compile(r"^vision_model\.|^(?=visual_projection)")
 MIXERS = "LightningAttention|DeltaAttention|RwkvSelfAttention|RwkvFeedForward"  # recurrences under other names
 
 
@@ -101,6 +102,7 @@ def library_components(model: "torch.nn.Module") -> dict[str, int]:
         table = None
     tokens = table.weight if isinstance(table, torch.nn.Embedding) else None
     mixing = [path for path, module in model.named_modules() if re.search(MIXERS, type(module).__name__)]
+    tower = COMPARED_TOWER if {"text_model", "vision_model"} <= dict(model.named_children()).keys() else TOWER
     for name, parameter in model.named_parameters():
         if any(name.startswith(f"{path}.") for path in mixing):
             name = re.sub(r"\.(self_attn|attention|feed_forward)\.", ".linear_attn.", name)
@@ -113,7 +115,7 @@ def library_components(model: "torch.nn.Module") -> dict[str, int]:
         if PROJECTOR.search(name):
             counts[f"projector_{kind}"] += parameter.numel()
             continue
-        where, name = ("pictures." if TOWER.search(name) else ""), TOWER.sub("", name)
+        where, name = ("pictures." if tower.search(name) else ""), tower.sub("", name)
         component = next((each for pattern, each in COMPONENTS if re.search(pattern, name)), f"unsorted: {name}")
         counts[where + component.format(kind)] += parameter.numel()
     return dict(counts)

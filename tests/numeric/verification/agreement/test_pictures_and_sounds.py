@@ -52,7 +52,9 @@ def test_rows_poolers_and_classes_of_pictures(name: str, changes: dict[str, Any]
         pairs = [(ours.logits(pictures), expected.logits)]
     else:
         pairs = [(ours.hidden(pictures), expected.last_hidden_state)]
-    if "pooled" in ours.layer.shapes:
+    if "image_embeds" in expected:
+        pairs.append((ours.embedded(pictures), expected.image_embeds))
+    elif "pooled" in ours.layer.shapes:
         pairs.append((ours.pooled(pictures), expected.pooler_output))
     for found, wanted in pairs:
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-10)
@@ -97,13 +99,14 @@ def test_texts_of_one_axis_have_the_rows_of_three(name: str, tmp_path: Path) -> 
 
 
 CLOSE = {np.float64: 1e-10, np.float32: 1e-4}
-TEXTS = [(name, changes) for name, changes in COUNTED if name in ("CLIPTextModel", "SiglipTextModel")]
+TEXTS = [(name, changes) for name, changes in COUNTED if re.match("(CLIP|MetaClip2|Siglip)Text", name)]
 
 
 def some_texts() -> Any:
     """Return texts in which tokens stand behind the end as well."""
     texts = torch.randint(3, 22, (3, 9))
     texts[0, 4] = texts[1, -1] = texts[2, 2] = texts[2, 6] = 1
+    texts[:, 7] = 2  # an end as well, where the configuration says so
     return texts
 
 
@@ -125,7 +128,11 @@ def test_texts_are_pooled_and_compared_with_pictures(
     if given:
         pairs = [(ours.logits(texts[:, None], given["pixel_values"][None]), expected.logits_per_text)]
     else:
-        pairs = [(ours.pooled(texts), expected.pooler_output), (ours.hidden(texts), expected.last_hidden_state)]
+        pairs = [(ours.hidden(texts), expected.last_hidden_state)]
+        if "text_embeds" in expected:
+            pairs.append((ours.embedded(texts), expected.text_embeds))
+        else:
+            pairs.append((ours.pooled(texts), expected.pooler_output))
     for found, wanted in pairs:
         assert found.dtype == dtype and found.shape == wanted.shape
         np.testing.assert_allclose(found, wanted, rtol=0, atol=CLOSE[dtype])
