@@ -254,7 +254,7 @@ def convex_hull() -> Derivation:
     # u - w . O_i, because the weights add up to 1
     room = over_keys(A[i, j] * (u - (V @ w)[j]), j)
     return derivation(
-        "Every output is a convex combination of the values: where $w . v_j <= u$ for all $j$, $w . O_i <= u$",
+        "Every output is a convex combination of the values: where $w . v_j <= u$ for all $j$, $w . o_i <= u$",
         claim(O[i, c], step("definition", over_keys(A[i, j] * V[j, c], j))),
         claim(A[i, j], step("bound", 0, ">=")),
         claim(over_keys(A[i, j], j), step("algebra", 1)),

@@ -63,7 +63,7 @@ def kernel(key: Expr) -> Expr:
 def kernel_smoother() -> Derivation:
     """Attention is the Nadaraya-Watson estimate at the point q_i, from values v_j observed at k_j."""
     return derivation(
-        "Attention is a kernel smoother: $O_i = sum_j kappa(q_i, k_j) v_j / sum_j kappa(q_i, k_j)$",
+        "Attention is a kernel smoother: $o_i = sum_j kappa(q_i, k_j) v_j / sum_j kappa(q_i, k_j)$",
         claim(
             O[i, c],
             step("definition", over_keys(A[i, j] * V[j, c], j)),

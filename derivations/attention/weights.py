@@ -140,7 +140,7 @@ def free_energy() -> Derivation:
 def score_jacobian() -> Derivation:
     """A higher score moves the output towards the value of its key."""
     return derivation(
-        "Derivative of an output by a score: $A_ij (v_j - O_i)$",
+        "Derivative of an output by a score: $A_ij (v_j - o_i)$",
         claim(
             Derivative(O[i, c], S[i, j]),
             step("chain rule", over_keys(A[i, l] * (KroneckerDelta(j, l) - A[i, j]) * V[l, c])),
@@ -170,7 +170,7 @@ def query_jacobian() -> Derivation:
 def key_jacobian() -> Derivation:
     """A key moves every output, in proportion to its weight and to the difference of its value from the output."""
     return derivation(
-        "Derivative of an output by a key: $A_ij (v_j - O_i) q_i / sqrt(d_k)$",
+        "Derivative of an output by a key: $A_ij (v_j - o_i) q_i / sqrt(d_k)$",
         claim(Derivative(O[i, c], K[j, k]), step("chain rule", A[i, j] * (V[j, c] - O[i, c]) * Q[i, k] / sqrt(d_k))),
         about=attention,
         ranges={i: n, j: m, c: d_v, k: d_k},

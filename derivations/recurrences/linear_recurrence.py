@@ -55,7 +55,7 @@ def decayed(last: Expr, column: Symbol) -> Expr:
 def law() -> Derivation:
     """Every state is the decayed state before it, and what its position adds."""
     return derivation(
-        "The law of a linear recurrence: $H_t = exp(L_t) H_{t-1} + B_t$",
+        "The law of a linear recurrence: $h_t = exp(l_t) h_{t-1} + b_t$",
         claim(H[0, c], step("algebra", B[0, c])),
         claim(H[t + 1, c], step("exponent", exp(L[t + 1, c]) * H[t, c] + B[t + 1, c])),
         about=linear_recurrence(),

@@ -176,7 +176,7 @@ def counted_tokens_gradient() -> Derivation:
     let("P")(row_softmax(X))
     free = ("M", "t", "omega", "c", "count")  # the proof holds for any values of these
     return derivation(
-        "The gradient of the cross-entropy in which token $i$ counts $c_i$ is $c_i (P_i - t_i) / sum_l c_l$",
+        "The gradient of the cross-entropy in which token $i$ counts $c_i$ is $c_i (p_i - t_i) / sum_l c_l$",
         claim(
             Derivative(loss, X[i, k]),
             step("derivative", counted[i] * (P[i, k] - KroneckerDelta(kept_tokens[i], k)) / whole),

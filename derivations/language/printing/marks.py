@@ -69,6 +69,7 @@ class Marks(SympyLatexPrinter):
         self._inline = False
         self._operands: dict[Symbol, tuple[str, int]] = {}  # printed arguments of a formula, with their levels
         self._printed: dict[Any, str] = {}
+        self.shown: tuple[Basic, ...] = ()  # what stands on the page, whose letters its words name too
         self.rows: dict[str, None] = {}  # the arrays of which a row was printed by a letter of its own
 
     def doprint(self, expr: Any) -> str:
@@ -84,6 +85,7 @@ class Marks(SympyLatexPrinter):
         """
         self._set_for(*exprs)
         self._given_first = self.first
+        self.shown = exprs
         return self
 
     def _set_for(self, *exprs: Basic) -> None:

@@ -116,6 +116,8 @@ def page(
     `printer` is that of the result, if it has printed parts of it: it remembers them.
     """
     printer = printer or printer_for(derivation, printers, using)
+    typed = said(Kind.TITLES, derivation.headline, printer.lang)
+    heading = printed_title(typed, printer)  # first: a letter of a row in it is explained below
     rows = tuple(row for claim in derivation.claims for row in rows_of(claim, printer, steps))
     assuming = tuple(assumptions_of(derivation.assumptions, printer))
     ranges = printer.ranges(dict(derivation.ranges))
@@ -123,8 +125,6 @@ def page(
     notes = [Note("where", (*items, *[(ranges, "")] * bool(ranges))), Note("assuming", assuming)]
     source = Note("Source", (("", source_in(derivation.source, printer.lang)),) if derivation.source else ())
     found = tuple(note for note in (*notes, source) if note.items)
-    typed = said(Kind.TITLES, derivation.headline, printer.lang)
-    heading = printed_title(typed, printers(using, derivation.topic))
     return Page(plain_title(typed), derivation.id, rows, found, heading)
 
 

@@ -74,11 +74,13 @@ def statement(
 def _of_result(result: Derivation, using: str | Notation, lang: str, steps: bool) -> Statement:
     printers = partial(LatexPrinter, lang=lang)
     printer = printer_for(result, printers, using)
+    # first: a letter of a row in the title is explained by the definitions
+    title = printed_title(said(Kind.TITLES, result.headline, lang), printer)
     letters = [*definitions_of(result, printer, steps)]
     expressions = [e for claim in result.claims for e in (claim.lhs, *(step.expression for step in claim.steps))]
     return Statement(
         result.id,
-        printed_title(said(Kind.TITLES, result.headline, lang), printers(using, result.topic)),
+        title,
         tuple(_claim(claim, printer) for claim in result.claims),
         tuple(_defined(formula, ranges) for formula, ranges in letters if not _is_domain(formula)),
         printer.ranges(dict(result.ranges)),

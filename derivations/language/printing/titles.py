@@ -2,7 +2,8 @@ r"""Titles with formulas: words, and between two dollar signs a formula in the s
 
 Definition   "below 1 exactly when $n >= 2$", "the kernel $phi(q) . phi(k)$": letters by name (d_k, mu_q, X_hat), ^ and
              _ for scripts with braces around more than one sign, o for the entrywise and . for the inner product;
-             a 1 alone or after a factor is the vector of ones
+             a 1 alone or after a factor is the vector of ones. Of a name such as x_t the t is an index where the result
+             has an array x, and x_i is a row where it has a matrix X
 Result       plain text, the title without its marks; LaTeX and Markdown, the formula in the letters of a notation
 Raises       ValueError for a mark that is not closed, and a sign that no formula has
 """
@@ -11,10 +12,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
+from sympy import Basic
+
+from derivations.language.printing.counting import symbols_in
 from derivations.language.printing.latex import LatexPrinter
-from derivations.language.printing.letters import GREEK
+from derivations.language.printing.letters import GREEK, joined
 from derivations.language.printing.notation_file import KNOWN_NAMES
+from derivations.language.printing.where import letters
 from derivations.language.results.titles import title_parts
 
 __all__ = ["marked", "printed_title"]
@@ -42,6 +48,7 @@ _WORD = re.compile(r"\\mathrm\{[^{}]{2,}\}(?:_\{[^{}]*\})?$|\\mathrm\{[^{}]{2,}\
 _LARGE = ("sum", "max", "min", "lim", "log", "ln", "exp", "sin", "cos", "tanh")
 _LARGE_MACROS = tuple(f"\\{name}" for name in _LARGE)
 _INDICES = re.compile(r"[ijklnqrstv]{2}|[ijklst][0-9]")
+_INDEX = re.compile(rf"[a-z]|[0-9]+|{_INDICES.pattern}")
 
 
 def printed_title(typed: str, printer: LatexPrinter) -> tuple[str, ...]:
@@ -60,6 +67,7 @@ class _Formula:
 
     def __init__(self, text: str, printer: LatexPrinter) -> None:
         self.text, self.printer, self.at = text, printer, 0
+        self.ranks = _ranks(printer.shown)
         self.tokens = _TOKEN.findall(text)
         self.spaced = [text[: found.start(1)].endswith(" ") for found in _TOKEN.finditer(text)]
 
@@ -99,7 +107,10 @@ class _Formula:
         return r" \, " if _WORD.search(left) or _WORD.match(right) else " "
 
     def _scripted(self, base: str, sign: str) -> str:
-        script = self._argument()
+        if self.tokens[self.at : self.at + 4] == ["{", "-", "T", "}"]:  # the transpose of an inverse, no letter T
+            self.at, script = self.at + 4, "-T"
+        else:
+            script = self._argument()
         script = script[:-1] + self.printer.notation.transpose if script in ("T", "-T") else script
         if base == "1" and script == self.printer.notation.transpose:
             base = _ONES
@@ -166,16 +177,56 @@ class _Formula:
             return f"\\{base}"
         if stem in _LARGE:
             return f"\\{stem}_{{{self._letters(script)}}}"
-        if base in KNOWN_NAMES or base in GREEK:
+        if self.tokens[self.at : self.at + 2] == ["_", "{"]:
+            matrix = next((name for name in (base, base.capitalize()) if name in self.ranks), "")
+            if self.ranks.get(matrix) == 2:
+                return self._braced_row(matrix)
+        if base not in self.ranks and (indexed := self._indexed(stem, script)):
+            return indexed + primes
+        if base in {*KNOWN_NAMES, *GREEK, *self.ranks}:
             return self.printer.named(base) + primes
         if _INDICES.fullmatch(base):
-            return base
+            return self._letters(base)
         functions = self.printer.notation.functions
         if base in functions or (applied and len(base) > 1 and "_" not in base):
             return (functions.get(base) or self.printer.function_name(base)) + primes
-        if _INDICES.fullmatch(script):
-            return rf"{self.printer.named(stem)}{primes}_{{{script}}}"
+        if _INDEX.fullmatch(script):
+            return self.printer.named(stem + primes, self._indices(script))
         return self.printer.named(base) + primes
 
+    def _indexed(self, stem: str, script: str) -> str:
+        """Return an entry, a row or a member of an array of the result, if a name is one; W_i^Q is a member of W_Q."""
+        if not _INDEX.fullmatch(script):
+            return ""
+        indices = self._indices(script)
+        sign, above = [*self.tokens[self.at :], "", ""][:2]
+        if sign == "^" and above != "T" and f"{stem}_{above}".removeprefix("d") in {*KNOWN_NAMES, *self.ranks}:
+            self.at += 2
+            return self.printer.named(f"{stem}_{above}", indices, member=True)
+        for name in (stem, stem.capitalize()):
+            rank = self.ranks.get(name, 0)
+            if rank >= len(indices) and (name == stem or rank == 2):
+                row = rank == 2 and len(indices) == 1
+                return self.printer.named(name, indices, member=rank == 3, row=row)
+        return ""
+
+    def _braced_row(self, base: str) -> str:
+        """Read the script of a matrix: of one index, as in H_{t-1}, it is a row."""
+        self.at += 1
+        script = self._argument()
+        return self.printer.named(base, [script], row="," not in script)
+
+    def _indices(self, script: str) -> list[str]:
+        if script.isdigit():
+            return [script]
+        return [each if each.isdigit() else self.printer.named(each) for each in script]
+
     def _letters(self, script: str) -> str:
-        return script if _INDICES.fullmatch(script) else self.printer.named(script)
+        return joined(self._indices(script)) if _INDICES.fullmatch(script) else self.printer.named(script)
+
+
+@cache
+def _ranks(shown: tuple[Basic, ...]) -> Mapping[str, int]:
+    """Return the number of axes of each array, and 0 for each number, in what stands on a page."""
+    ranks = {symbol.name: 0 for expr in shown for symbol in symbols_in(expr)}
+    return ranks | {array.name: len(array.shape) for expr in shown for array in letters(expr, bound=True)}

@@ -7,8 +7,11 @@ import pytest
 
 from derivations.catalogue import get, names
 from derivations.language.printing.latex import LatexPrinter
+from derivations.language.printing.macros import with_macros
+from derivations.language.printing.notation import Notation
 from derivations.language.printing.statement import statement
 from derivations.language.printing.titles import marked, printed_title
+from derivations.language.printing.views import text
 from derivations.language.results.derivation import Derivation
 from derivations.language.results.titles import plain_title, title_parts
 
@@ -88,3 +91,50 @@ def test_an_assumption_is_typeset_and_plain_elsewhere():
     printed, chinese = (statement(result, "ours", lang).assumptions for lang in ("en", "zh-Hans"))
     assert "$h$ divides $d_{\\mathrm{model}}$" in [words for _, words in printed]
     assert "$h$ 整除 $d_{\\mathrm{model}}$" in [words for _, words in chinese]
+
+
+# --- letters with an index --------------------------------------------------------------------------------------------
+
+
+def shown_with(name: str, using: Notation | str) -> str:
+    """The title of a result, and the words of what it assumes."""
+    parts = statement(get(name), using)
+    return " ".join([*parts.title, *(words for _, words in parts.assumptions)])
+
+
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    {
+        "softmax.log_sum_exp_bounds": r"$\dvx_{\dvt}$ is the largest input",
+        "attention.score_jacobian": r"\dvA_{\dvi\dvj} (\dvV_{\dvj} - \dvO_{\dvi})",
+        "multi_head.gradient": r"\mathrm{d}\dvWQ_{\dvi}^{Q}",
+        "linear.column_parallel": r"\dvW_{1}",
+        "recurrence.law": r"\dvH_{\dvt-1}",
+        "dot_product.mean_general": r"\dvmuq_{q}",  # one letter
+        "feed_forward.gradient": r"\dvWTwo_{2}^{\top}",
+    }.items(),
+)
+def test_a_letter_with_an_index_is_the_letter_of_the_formula(name: str, printed: str):
+    """Its macro is the same, so that an author changes it in one place."""
+    assert printed in shown_with(name, with_macros("ours")[0])
+
+
+def test_a_letter_of_a_row_is_explained_where_the_title_alone_has_it():
+    shown = get("attention.score_jacobian")
+    assert "(v_{j} - o_{i})" in shown_with("attention.score_jacobian", "ours")
+    assert [row for row in statement(shown, "ours").definitions if row.left == "v_{i}"]
+    assert "v_i = V_{i,:}" in text(shown)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("using", ["ours", "columns", "chapter-7"])
+def test_titles_in_macros_are_the_titles(using: str):
+    """With a letter of a row as that of its matrix: a macro has no second letter."""
+
+    def alike(words: str) -> str:
+        return re.sub(r"\\,|[ ,{}]", "", words).lower()
+
+    for name in names():
+        macros, used = with_macros(using)
+        said = re.split(r"(\\dv[A-Za-z]+)", shown_with(name, macros))
+        assert alike("".join(used.get(part, part) for part in said)) == alike(shown_with(name, using)), name
