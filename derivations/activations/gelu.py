@@ -169,7 +169,7 @@ def gelu_slopes_reflect() -> Derivation:
 def gelu_tanh_is_a_gate() -> Derivation:
     """The tanh form is the input times a sigmoid, as SiLU is: the sigmoid of twice the argument of tanh."""
     return derivation(
-        "The tanh form of GELU is $x sigmoid(2 u)$, $u = sqrt(2/pi) (x + 0.044715 x^3)$",
+        "The tanh form of GELU is $t sigmoid(2 u)$, $u = sqrt(2/pi) (t + 0.044715 t^3)$",
         claim(tanh(t), step("algebra", 2 * sigmoid.formula(2 * t) - 1)),
         claim(gelu_tanh.formula(t), step("algebra", t * sigmoid.formula(2 * tanh_argument(t)))),
         source=GELU,
@@ -187,7 +187,7 @@ def gelu_sigmoid_error() -> Derivation:
     over = (exp(t) - t) * tail_sigmoid + t * tail_sigmoid * below_sigmoid + exp(t) * tail_erf / 2 + t / 2 * below_erf
     under = (exp(t) - t) * tail_erf / 2 + t / 2 * (tail_erf - below_erf) + exp(t) * tail_sigmoid + t * below_sigmoid
     return derivation(
-        "$x sigmoid(1.702 x)$ differs from GELU by at most 0.0204, and by more than 0.0203 near 2.27",
+        "$t sigmoid(1.702 t)$ differs from GELU by at most 0.0204, and by more than 0.0203 near 2.27",
         claim(largest, step("supremum", Rational(204, 10**4), "<=", 8, far, over, under)),
         claim(largest, step("supremum", Rational(203, 10**4), ">=", Rational(227, 100))),
         source=GELU,

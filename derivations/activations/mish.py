@@ -43,7 +43,7 @@ def mish_gate() -> Derivation:
 def mish_derivative() -> Derivation:
     """The slope by the product rule: the slope of tanh is 1 minus its square, and that of softplus is the sigmoid."""
     return derivation(
-        "Derivative of Mish: $w + t s (1 - w^2)$, $w = tanh(softplus(t))$",
+        "Derivative of Mish: $w + t s (1 - w^2)$, $w = tanh(softplus(t))$, $s = sigmoid(t)$",
         claim(
             Derivative(mish.formula(t), t),
             step("product rule", w + t * Derivative(w, t)),

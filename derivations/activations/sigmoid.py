@@ -207,11 +207,12 @@ def softplus_bounds() -> Derivation:
     # log 2 - log(1 + exp(-p)), written as log(1 + u) with u >= 0
     gap = log(1 + (1 - exp(-p)) / (1 + exp(-p)))
     return derivation(
-        "$ReLU(t) < softplus(t) <= ReLU(t) + log 2$",
+        "$ReLU(t) < softplus(t) <= ReLU(t) + log 2$, at $p$, at $-p$ and at 0",
         claim(softplus.formula(p), step("bound", p, ">", log(1 + exp(-p)))),
         claim(softplus.formula(p), step("bound", p + log(Integer(2)), "<=", gap)),
         claim(softplus.formula(-p), step("bound", 0, ">")),
         claim(softplus.formula(-p), step("bound", log(Integer(2)), "<=", gap)),
+        claim(log(1 + exp(Integer(0), evaluate=False)), step("algebra", log(Integer(2)))),
         source=GOODFELLOW,
     )
 
@@ -220,8 +221,9 @@ def softplus_bounds() -> Derivation:
 def softplus_limit() -> Derivation:
     """Softplus is a smooth ReLU, and tends to it as the slope grows."""
     return derivation(
-        "$softplus(g t)/g$ tends to $ReLU(t)$ as $g$ grows",
+        "$softplus(g t)/g$ tends to $ReLU(t)$ as $g$ grows, at $p$, at $-p$ and at 0",
         claim(Limit(softplus.formula(g * p) / g, g, oo), step("limit laws", p)),
         claim(Limit(softplus.formula(-g * p) / g, g, oo), step("limit laws", 0)),
+        claim(Limit(softplus.formula(0) / g, g, oo), step("limit laws", 0)),
         source=GOODFELLOW,
     )

@@ -227,7 +227,7 @@ def weighted_sum() -> Derivation:
     two_words = Explicit([[tenth, 9 * tenth], [half, half]])
     one_word = Explicit([[tenth, 0, 7 * tenth, 2 * tenth, 0]])
     return derivation(
-        "Row $i$ of the output is the sum of the values $v_j$, weighted by $A_ij$, as in two examples",
+        "Row $i$ of the output is the sum of the values $v_j$, weighted by $A_ij$; two examples",
         claim(
             O[i],
             step("row of a product", A[i] @ V),

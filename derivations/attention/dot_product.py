@@ -212,7 +212,7 @@ def variance_general() -> Derivation:
     kept = total(E(q[j] ** 2) * E(k[j] ** 2) - E(q[j]) ** 2 * E(k[j]) ** 2)
     one = (sigma_q**2 + mu_q**2) * (sigma_k**2 + mu_k**2) - mu_q**2 * mu_k**2
     return derivation(
-        "Variance of the dot product with means and variances kept",
+        "Variance of the dot product, for any means and variances",
         claim(
             Var(product),
             step("variance", E(product**2) - E(product) ** 2),

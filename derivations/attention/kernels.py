@@ -146,7 +146,7 @@ def linear_attention_cost() -> Derivation:
 @result
 def causal_linear_attention() -> Derivation:
     """Under the causal mask the past is one matrix, to which each position adds a term: a recurrent layer."""
-    features, longer, rows = array("Phi_K", n, r), array("Phi_K", n + 1, r), array("V", n + 1, d_v)
+    features = array("Phi_K", n, r)
     past = Iverson(Le(j, i, evaluate=False)) * (Phi_Q @ features.T)[i, j] * values[j, c]
 
     def state(of_keys: Array, of_values: Array, last: Expr) -> Expr:
@@ -159,8 +159,8 @@ def causal_linear_attention() -> Derivation:
             step("indicator", Sum(Phi_Q[i, k] * state(features, values, i), (k, 0, r - 1))),
         ),
         claim(
-            state(longer, rows, n),
-            step("linearity of sums", state(longer, rows, n - 1) + longer[n, k] * rows[n, c]),
+            state(features, values, i),
+            step("linearity of sums", state(features, values, i - 1) + features[i, k] * values[i, c]),
         ),
         ranges={i: n, c: d_v, k: r},
         source="Katharopoulos, Vyas, Pappas and Fleuret (2020), section 3.4",

@@ -43,18 +43,20 @@ SURVEY = "Baydin, Pearlmutter, Radul and Siskind (2018), section 3.2"
 COOKBOOK = "Petersen and Pedersen (2012), section 2"
 A, B, C, D, X = array("A", n, m), array("B", m, d), array("C", n, m), array("D", n, d), array("X", n, m)
 a, b, v = array("a", m), array("b", m), array("v", n)
-tokens, M = token_array("tokens", n), mask_array("M", n, m)
+tokens, M, S = token_array("tokens", n), mask_array("M", n, m), array("S", n, m)
 heads, wide, pairs = array("B", h, n, d), array("W", n, Blocks(h, d)), array("X", n, Blocks(m, Integer(2)))
 width = size("width")
 
 
-def rule(title: str, value: Array, *of: Variable, family: bool = False, source: str = SURVEY) -> Derivation:
+def rule(
+    title: str, value: Array, *of: Variable, output: str = "Y", family: bool = False, source: str = SURVEY
+) -> Derivation:
     """Return the result of the rules for Y = value, for each of the arrays `of`; with `family`, for the members Y_i."""
     let = Equations()
-    output = let("Y", over=(i, h))(value) if family else let("Y")(value)
+    named = let(output, over=(i, h)) if family else let(output)
     real = [variable for variable in of if variable.kind == "real"]
     given = [variable for variable in of if variable.kind != "real"]
-    claims = local_claims(Layer("rule", (*real, *given), (), let, output))
+    claims = local_claims(Layer("rule", (*real, *given), (), let, named(value)))
     return replace(claims, title=title, source=source)
 
 
@@ -70,19 +72,19 @@ def product() -> Derivation:
 @result
 def matrix_times_vector() -> Derivation:
     """The gradient by the matrix is an outer product."""
-    return rule("$y = A b$ has $dA = dy b^T$ and $db = A^T dy$", A @ b, A, b, source=COOKBOOK)
+    return rule("$y = A b$ has $dA = dy b^T$ and $db = A^T dy$", A @ b, A, b, output="y", source=COOKBOOK)
 
 
 @result
 def vector_times_matrix() -> Derivation:
     """The gradient by the row is a product, the gradient by the matrix an outer product."""
-    return rule("$y = a B$ has $da = B dy$ and $dB = a dy^T$", a @ B, a, B, source=COOKBOOK)
+    return rule("$y = a B$ has $da = B dy$ and $dB = a dy^T$", a @ B, a, B, output="y", source=COOKBOOK)
 
 
 @result
 def dot_product() -> Derivation:
     """In a dot product, the gradient of each vector is a multiple of the other."""
-    return rule("$s = a . b$ has $da = ds b$ and $db = ds a$", a @ b, a, b, source=COOKBOOK)
+    return rule("$s = a . b$ has $da = ds b$ and $db = ds a$", a @ b, a, b, output="s", source=COOKBOOK)
 
 
 @result
@@ -130,7 +132,9 @@ def elementwise_of_two() -> Derivation:
     """A function of two arrays needs its two partial derivatives."""
     x, y = scalar("x"), scalar("y")
     f = named("f", Function("f", real=True)(x, y), x, y)
-    return rule("$Y = f(A, C)$ entry by entry has $dA = dY o f_1(A, C)$ and $dC = dY o f_2(A, C)$", f(A, C), A, C)
+    return rule(
+        "$Y = f(A, C)$ entry by entry: $dA$ and $dC$ are $dY$ times the slope of $f$ by $A$ and by $C$", f(A, C), A, C
+    )
 
 
 @result
@@ -142,31 +146,33 @@ def relu_off_the_kink() -> Derivation:
 @result
 def row_sum() -> Derivation:
     """Every entry of a row gets the gradient of the sum."""
-    return rule("$s = rowsum(A)$ has $dA = ds 1^T$", RowSum(A), A)
+    return rule("$s = rowsum(A)$ has $dA = ds 1^T$", RowSum(A), A, output="s")
 
 
 @result
 def row_mean() -> Derivation:
     """Every entry of a row of m gets 1/m of the gradient of the mean."""
-    return rule("$s = rowmean(A)$ has $dA = ds 1^T / m$", RowMean(A), A)
+    return rule("$s = rowmean(A)$ has $dA = ds 1^T / m$", RowMean(A), A, output="s")
 
 
 @result
 def softmax() -> Derivation:
     """The rule of attention weights subtracts the weighted mean of the row from dA, then multiplies by the weights."""
-    return rule("$A = softmax(S)$, row by row, has $dS = A o (dA - rowsum(dA o A) 1^T)$", row_softmax(X), X)
+    return rule("$A = softmax(S)$, row by row, has $dS = A o (dA - rowsum(dA o A) 1^T)$", row_softmax(S), S, output="A")
 
 
 @result
 def masked_softmax() -> Derivation:
     """With a mask the rule is the same: hidden entries have weight 0 and gradient 0."""
-    return rule("With a mask, softmax has $dS = A o (dA - rowsum(dA o A) 1^T)$ as without", row_softmax(X, M), X, M)
+    return rule(
+        "With a mask, softmax has $dS = A o (dA - rowsum(dA o A) 1^T)$ as without", row_softmax(S, M), S, M, output="A"
+    )
 
 
 @result
 def log_sum_exp() -> Derivation:
     """The gradient of a smooth maximum is the softmax."""
-    return rule("$z = logsumexp(X)$, row by row, has $dX = Diag(dz) softmax(X)$", RowLogSumExp(X), X)
+    return rule("$z = logsumexp(X)$, row by row, has $dX = Diag(dz) softmax(X)$", RowLogSumExp(X), X, output="z")
 
 
 # --- parts, families, choices ---------------------------------------------------------------------------------------
@@ -229,7 +235,9 @@ def look_up() -> Derivation:
 @result
 def pick() -> Derivation:
     """Only the chosen entry of a row has a gradient."""
-    return rule("$y_i = X_{i, tokens_i}$ has $dX = dy_i$ at that place and 0 elsewhere", Pick(X, tokens), X, tokens)
+    return rule(
+        "$y_i = X_{i, tokens_i}$ has $dX = dy_i$ at that place and 0 elsewhere", Pick(X, tokens), X, tokens, output="y"
+    )
 
 
 @result

@@ -163,7 +163,7 @@ def sphere() -> Derivation:
     """The normalised rows, of mean 0, are inside the sphere of radius sqrt(d), and near it."""
     spread = sigma2[i] + epsilon
     return derivation(
-        "Every row of $X_hat$ is shorter than $sqrt(d)$, by $epsilon$ alone",
+        "Every row of $X_hat$ is shorter than $sqrt(d)$, because of $epsilon$",
         claim(
             Sum(X_hat[i, j] ** 2, (j, 0, d - 1)),
             step("linearity of sums", d * sigma2[i] / spread),

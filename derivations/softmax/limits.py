@@ -62,7 +62,7 @@ def saturation_bound() -> Derivation:
     decay = exp(-gap) - exp(x[j] - x[top])
     lead = (1 - KroneckerDelta(top, j)) * (x[top] - x[j] - gap)
     return derivation(
-        "A unique maximum that leads by $g$ takes all but $(n - 1) exp(-g)$",
+        "A unique maximum that leads by $g$ takes at least all but $(n - 1) exp(-g)$",
         claim(
             1 - y[top],
             step("definition", 1 - exp(x[top]) / z),

@@ -224,7 +224,7 @@ def branch_ignores_scale() -> Derivation:
     seen = gamma[q] * X_c[i, q] / sqrt(sigma2[i] + epsilon / b**2) + beta[q]
     normed = part("norm", layer_norm())(b * X, gamma=gamma, beta=beta)
     return derivation(
-        "In a pre-norm block of $a X$, $a > 0$, the branch sees $LayerNorm(X; epsilon / a^2)$: the factor by "
+        "In a pre-norm block of $a X$, $a > 0$, the branch sees $LayerNorm(X; epsilon / a^2)$: the factor acts on "
         "$epsilon$ alone",
         claim(Y[i, k], step("algebra", b * X[i, k] + over_q(seen * A[q, k]))),
         about=(*of_norm(X), Equation(L, normed), Equation(Y, b * X + L @ A)),

@@ -101,3 +101,8 @@ def test_causal_linear_attention_is_a_recurrence() -> None:
     for position in range(5):
         state += np.outer(keys[position], values_here[position])
         np.testing.assert_allclose(queries[position] @ state, kernels[position] @ values_here, rtol=1e-12)
+
+
+def test_the_state_adds_a_position_that_is_there() -> None:
+    """Values of n positions have no row n + 1."""
+    assert "n + 1" not in causal_linear_attention().text()

@@ -72,3 +72,14 @@ def test_softmax_without_the_row_sum_is_refused() -> None:
         return Hadamard(weights, difference.args[0])
 
     assert is_refused(with_step(right, 0, 0, without_the_mean(value)))
+
+
+def test_the_letters_of_a_rule_are_those_of_its_title() -> None:
+    """A title about s with a formula about Y names two arrays."""
+    assert "= ds 1^T" in gradient.row_sum().text() and "= dY" not in gradient.row_sum().text()
+    assert "diag(dy)" in gradient.pick().text()
+
+
+def test_a_function_of_two_arguments_is_no_function_of_one() -> None:
+    assert "f : R^2 -> R" in gradient.elementwise_of_two().text()
+    assert "f : R -> R" in gradient.elementwise().text()

@@ -101,13 +101,14 @@ def _functions(
 ) -> Iterator[str]:
     """Yield the domains of functions without a formula: of numbers, or the places that a permutation permutes."""
     permuted = {name: size for name, _, size in bijections}
-    for name in sorted({f.func.__name__ for expr in shown for f in expr.atoms(AppliedUndef)}):
+    for name, count in sorted({(f.func.__name__, len(f.args)) for expr in shown for f in expr.atoms(AppliedUndef)}):
         if name in permuted:
             last = printer.inline(printer.shifted(permuted[name] - 1))
             places = rf"\{{{printer.first}, {printer.dots}, {last}\}}"
             yield rf"{printer.named(name)} : {places} \leftrightarrow {places}"
         elif name not in {inverse for _, inverse, _ in bijections}:
-            yield rf"{printer.named(name)} : {_DOMAINS['real']} \to {_DOMAINS['real']}"
+            arguments = _DOMAINS["real"] if count == 1 else printer.power(_DOMAINS["real"], str(count))
+            yield rf"{printer.named(name)} : {arguments} \to {_DOMAINS['real']}"
 
 
 def _reached(shown: Iterable[Basic], known: dict[str, Equation]) -> dict[str, Variable]:
