@@ -21,7 +21,7 @@ from sympy import Basic, Eq, IndexedBase, Integer, Mod, Symbol
 from derivations.language.arrays.binding import free_symbols
 from derivations.language.arrays.expression import Array
 from derivations.language.arrays.scalars import Expectation, Variance
-from derivations.language.arrays.shapes import Blocks, Pair, ShapeError, total
+from derivations.language.arrays.shapes import Blocks, Pair, ShapeError, flat, total
 from derivations.language.arrays.shown import VIEWS
 from derivations.language.judge.declared_numbers import first_fitting, fits
 from derivations.language.judge.domains import partial_entries
@@ -50,6 +50,7 @@ class Counterexample:
     left: str
     right: str
     seed: int
+    place: tuple[int, ...] = ()  # of the entry of two arrays that differs; none for numbers
 
     def __str__(self) -> str:
         """Return the counterexample as one sentence."""
@@ -58,6 +59,9 @@ class Counterexample:
         if more > 0:
             shown.append(f"{more} more entries from seed {self.seed}")
         where = f"at {', '.join(shown)} " if shown else ""
+        if self.place:
+            entry = self.place[0] if len(self.place) == 1 else self.place
+            where += f"in entry {entry} "
         return f"{where}the left side is {self.left}, the right side {self.right}"
 
 
@@ -169,16 +173,18 @@ def _try(
             for array in arrays:
                 _check_domain(array, tuple(places), sample)
             stated = {s.name for part in (left, right, *ranges.values()) for s in part.atoms(Symbol)} | set(case)
+            stated -= {name for name, _ in axes}
             numbers = {**sample.scalars, **sample.integers}
             hidden = {*sample.arrays_read, *sample.definitions}
             stated -= hidden
             first = 0 if pos.name in stated else 1
             counted = numbers | {name: place + first for name, place in case.items()}
+            entry = tuple(whole(flat(place), sample) + first for place in places)
             values = tuple(sorted((n, str(v)) for n, v in counted.items() if n in stated))
             entries = tuple((_printed_entry(*key, first), str(value)) for key, value in sorted(sample.read.items()))
             free = {name: value for name, value in sample.scalars.items() if name not in hidden}
             values = values or tuple(sorted((name, str(value)) for name, value in free.items()))
-            return Counterexample(values, entries, _show(a), _show(b), sample.seed)
+            return Counterexample(values, entries, _show(a), _show(b), sample.seed, entry)
     return None
 
 

@@ -35,7 +35,8 @@ from difflib import get_close_matches
 from sympy import Basic, Derivative, Expr
 
 from derivations.language.arrays.deferred import deferring
-from derivations.language.arrays.shapes import ShapeError
+from derivations.language.arrays.expression import Array
+from derivations.language.arrays.shapes import ShapeError, shape_text
 from derivations.language.arrays.shown import view
 from derivations.language.judge import limits, linear_maps, suprema, tactics
 from derivations.language.judge.counterexample import Counterexample, find_counterexample
@@ -68,6 +69,10 @@ class StepEvidence:
     counterexample: Counterexample | None = None
     unmet: tuple[str, Expr] | None = None
 
+    def __str__(self) -> str:
+        """Return the level and the reason as one sentence."""
+        return f"{self.level}: {self.reason}" if self.reason else self.level
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -86,6 +91,10 @@ class Evidence:
             for s, step in enumerate(steps, 1)
             if step.level in ("refuted", "unknown")
         )
+
+    def __str__(self) -> str:
+        """Return the level, and a line for each step that is not proved."""
+        return "\n".join([self.level, *self.failures])
 
 
 @view("evidence")
@@ -192,10 +201,19 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation, r
     except Exception:  # no counterexample then
         counterexample = None
     if counterexample is not None:
-        return StepEvidence("refuted", step.rule, str(counterexample), counterexample)
+        reason = f"{_other_shape(previous, step)}{counterexample}"
+        return StepEvidence("refuted", step.rule, reason, counterexample)
     if looked is None and proved_thoroughly(previous, step, claim, derivation, rule):
         return _proved(step, claim, derivation)
     return StepEvidence("unknown", step.rule, missing, unmet=unmet)
+
+
+def _other_shape(left: Basic, step: Step) -> str:
+    """Return the shapes of two arrays that have different ones, which explains more than an entry does."""
+    if not isinstance(left, Array) or not isinstance(step.expression, Array):
+        return ""
+    one, other = shape_text(left.shape), shape_text(step.expression.shape)
+    return "" if one == other else f"the left side has shape {one}, the right side {other}: "
 
 
 def _proved(step: Step, claim: Claim, derivation: Derivation) -> StepEvidence:

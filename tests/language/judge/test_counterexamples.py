@@ -5,7 +5,7 @@ from sympy import Basic, Eq, Expr, Ge, Integer, Lambda, Max, Mod, Rational, Sum,
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import array
 from derivations.language.arrays.scalars import Rounded
-from derivations.language.judge.proof import StepEvidence, judge
+from derivations.language.judge.proof import StepEvidence, judge, prove_equal
 from derivations.language.layers.layer import Equations
 from derivations.language.results.derivation import Assumption, claim, derivation, step
 from derivations.symbols import d, i, j, k, n, pos, scalar
@@ -78,3 +78,27 @@ def test_indices_count_from_one_as_in_the_text() -> None:
     assert f"x_{place} = " in beside.reason
     constant = decided(pos + 1, pos + 2, ranges={pos: 1})
     assert "pos = 0" in constant.reason
+
+
+def test_an_entry_of_two_arrays_is_named_by_its_place() -> None:
+    X, Y = array("X", n, d), array("Y", n, d)
+    evidence = prove_equal(X @ Y.T, Y @ X.T)
+    assert evidence.counterexample is not None and evidence.counterexample.place == (2, 1)
+    assert " in entry (2, 1) the left side is " in evidence.reason and "place" not in evidence.reason
+    assert " in entry 1 the left side is " in prove_equal(x, 2 * x).reason
+
+
+def test_two_shapes_are_said_before_an_entry() -> None:
+    X = array("X", n, d)
+    assert prove_equal(X, X.T).reason.startswith("the left side has shape (n, d), the right side (d, n): at ")
+    assert "shape" not in prove_equal(X, 2 * X).reason
+
+
+def test_evidence_is_printed_as_a_sentence() -> None:
+    assert str(prove_equal(x, x)) == "proved"
+    assert str(prove_equal(x, 2 * x)).startswith("refuted: at n = ")
+    assert str(prove_equal(a, b, rule="nosuch")).startswith("unknown: there is no rule")
+    evidence = judge(derivation("", claim(x, step("algebra", 2 * x))))
+    first, second = str(evidence).splitlines()
+    assert first == "refuted" and second.startswith("claim 1, step 1 (algebra): refuted: at n = ")
+    assert repr(evidence).startswith("Evidence(")
