@@ -99,8 +99,8 @@ def _right(title: str, match: Match) -> Finding:
 
 def _by_shape(left: Node, right: Node, names: dict[str, Name], scope: Scope) -> Iterator[Finding]:
     """Yield that an equation in other letters is a known one, where its shape is."""
-    if not isinstance(left, Name):
-        return
+    if not isinstance(left, Name) or left.key in names:
+        return  # nothing is defined by itself
     index = running(left)
     spelling = spelled(left, index)
     if index is not None and any(running(name) and "@" not in spelled(name, index) for name in names.values()):

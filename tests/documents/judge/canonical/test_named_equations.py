@@ -103,6 +103,11 @@ def test_a_slip_is_wrong_where_the_equation_is_meant(heading: str, formula: str,
     assert last(finding.right, heading=heading).verdict == "holds"
 
 
+def test_what_is_defined_by_itself_is_no_usual_equation() -> None:
+    assert last(r"v_t = \beta_2 v_{t-1} + (1 - \beta_2) v_t^2", heading="Averages").verdict == "unknown"
+    assert last(r"v_t = \beta_2 v_{t-1} + (1 - \beta_2) u_t^2", heading="Averages").verdict == "holds"
+
+
 @pytest.mark.parametrize(("heading", "formula"), OTHERS)
 def test_another_equation_is_not_called_wrong(heading: str, formula: str) -> None:
     assert last(formula, heading=heading).verdict != "wrong"
