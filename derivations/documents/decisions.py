@@ -1,6 +1,7 @@
 """What is decided of an elaborated statement, in the order in which it is said; each has a budget of its own."""
 
 from derivations.documents.decide.calculus import check_calculus
+from derivations.documents.decide.contractions import check_contractions
 from derivations.documents.decide.differentials import check_differentials
 from derivations.documents.decide.gradients import check_stated_gradients
 from derivations.documents.decide.identities import check_identities
@@ -18,5 +19,6 @@ DECISIONS: tuple[Check, ...] = (
     check_nearest,
     check_parallels,
     check_patterns,
+    check_contractions,
     check_differentials,
 )

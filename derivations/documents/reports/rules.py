@@ -137,6 +137,12 @@ RULES = {
             "Mend the place that is named.",
         ),
         Rule(
+            "contraction",
+            "Two arrays must be multiplied along the same axes in all of a document",
+            "Two other formulas or more sum over the same axes of two arrays, the columns in Q K^T, and this one over "
+            "others. Mend the transpose or the order that is named.",
+        ),
+        Rule(
             "average",
             "A sum must be divided by the number of its terms",
             "The sum begins with 0 or 2, goes up to n, and is divided by n. Mend its first index.",

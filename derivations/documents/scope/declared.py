@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from sympy import Expr, Symbol
 
@@ -22,7 +23,9 @@ from derivations.documents.scope.sizes import fold_key
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Chain, Name, Node, Product, Transpose
 
-__all__ = ["Declared"]
+__all__ = ["Contractions", "Declared"]
+
+Contractions = dict[tuple[str, ...], dict[Any, set[tuple[Node, ...]]]]  # by letters and axes, the sides that have them
 
 
 @dataclass
@@ -56,6 +59,7 @@ class Declared:
     letters: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))  # of the shapes of a section
     blames: dict[int, tuple[object, str]] = field(default_factory=dict)  # what the judge said of a statement
     patterns: Counter[object] = field(default_factory=Counter)  # of the equations, once they are asked for
+    contractions: Contractions = field(default_factory=lambda: defaultdict(dict))  # of all formulas, as above
     texts: list[str] = field(default_factory=list)  # the prose of each block
     headings: dict[int, str] = field(default_factory=dict)
     said_at: dict[tuple[str, Place], frozenset[str]] = field(default_factory=dict)  # by the letter and its place
