@@ -133,8 +133,7 @@ RULES = {
         Rule(
             "pattern",
             "What a document writes several times in one way must be written so",
-            "Two other formulas or more are the same up to the names of letters, but for one sign, transpose or order. "
-            "Mend the place that is named.",
+            "Two other formulas or more are the same up to the names of letters, but for one sign. Mend it.",
         ),
         Rule(
             "contraction",
