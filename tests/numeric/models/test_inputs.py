@@ -1,9 +1,9 @@
-"""Pictures as patches and spectra as frames: places by hand, and what does not fit is refused."""
+"""Pictures as patches, spectra as frames, the end of a text: places by hand, and what does not fit is refused."""
 
 import numpy as np
 import pytest
 
-from numeric.models.inputs import frames_of, patches_of
+from numeric.models.inputs import frames_of, patches_of, place_of_end
 from numeric.runtime.checks import InputError
 
 
@@ -32,3 +32,11 @@ def test_pictures_of_another_size_are_refused(shape, words):
 def test_spectra_of_another_length_are_refused():
     with pytest.raises(InputError, match=r"\(\.\.\., 2, 5\), not \(2, 4\)"):
         frames_of("whisper", np.zeros((2, 4)), 2, 5, np.float32)
+
+
+def test_a_text_ends_at_its_first_end_or_at_its_largest_token():
+    texts = np.array([[5, 2, 7, 2], [2, 9, 9, 1]])
+    np.testing.assert_array_equal(place_of_end("clip", texts, 2), [[1], [0]])
+    np.testing.assert_array_equal(place_of_end("clip", texts, None), [[2], [1]])
+    with pytest.raises(InputError, match="a text has no token 7"):
+        place_of_end("clip", texts, 7)
