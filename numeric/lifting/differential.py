@@ -69,10 +69,14 @@ class Disagreement:
     left: float
     right: float
 
+    def beside(self, other: str) -> str:
+        """Return the sizes, the place and both values, with the name of what gives the second one."""
+        at = f"entry {list(self.place)}" if self.place else "the result"
+        return f"{_at(self.run)}, {at} is {self.left:.10g}, where {other} gives {self.right:.10g}"
+
     def __str__(self) -> str:
         """Return the sizes, the place and both values."""
-        at = f"entry {list(self.place)}" if self.place else "the result"
-        return f"{_at(self.run)}, {at} is {self.left:.10g}, where the layer gives {self.right:.10g}"
+        return self.beside("the layer")
 
 
 @dataclass(frozen=True)
@@ -84,9 +88,13 @@ class OtherShape:
     right: tuple[int, ...]
     place: tuple[int, ...] = ()
 
+    def beside(self, other: str) -> str:
+        """Return the sizes and both shapes, with the name of what gives the second one."""
+        return f"{_at(self.run)}, the result has the shape {self.left}, where {other} gives {self.right}"
+
     def __str__(self) -> str:
         """Return the sizes and both shapes."""
-        return f"{_at(self.run)}, the result has the shape {self.left}, where the layer gives {self.right}"
+        return self.beside("the layer")
 
 
 def _at(run: Run) -> str:

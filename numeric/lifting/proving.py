@@ -151,11 +151,20 @@ def _with_refutation(function: Callable[..., Any], verdict: Verdict, binding: Bi
     wrong = refutation(verdict.lifted or binding.unlifted(function), binding)
     if wrong is None:
         return verdict
-    where = ""
-    if verdict.lifted is not None:
+    if verdict.lifted is None:
+        # the run may need sizes that are equal by chance: a product that fits at these alone has two sizes in general
+        where = "" if verdict.raised else f"with symbolic sizes, {verdict.reason}"
+    else:
         scalars = next(iter(meant_scalars(verdict.lifted, binding.layer)), {})
-        where = first_difference(verdict.lifted, binding, scalars)
+        shapes = _other_shape(verdict.lifted, binding.layer)
+        where = shapes or first_difference(verdict.lifted, binding, scalars)
     return replace(verdict, level="refuted", counterexample=wrong, where=where)
+
+
+def _other_shape(lifted: Lifted, layer: Layer) -> str:
+    """Return the two shapes of the results where they differ for symbolic sizes: some sizes hide it."""
+    one, other = shape_text(lifted.layer.output.shape), shape_text(layer.output.shape)
+    return "" if one == other else f"with symbolic sizes, the result has the shape {one}, and not {other}"
 
 
 def _held_elsewhere(verdict: Verdict, value: Callable[[Run], Any]) -> Verdict:

@@ -39,7 +39,7 @@ class Verdict:
     lifted: Lifted | None = field(default=None, compare=False, repr=False)
     arrays: tuple[str, ...] = ()  # how the layer's arrays follow from the function's
     literals: tuple[str, ...] = ()  # decimals that were read as constants near them
-    where: str = ""  # of a refutation: the array of the layer that the function does not compute, and the line
+    where: str = ""  # of a refutation: shapes or a product of symbolic sizes, or the array that is not computed
     provided: tuple[Relational, ...] = ()  # of the sizes: at others one of the two sides has no value
     raised: bool = False  # the function raised an error of its own
 
@@ -89,7 +89,10 @@ class Verdict:
     def __str__(self) -> str:
         """Return the verdict as one paragraph."""
         if self.level == "refuted":
-            told = f"{self.function} is not {self.target}: {self.counterexample or self.reason}"
+            found = self.reason if self.counterexample is None else self.counterexample.beside(self.target)
+            told = f"{self.function} is not {self.target}: {found}"
             return f"{told}; {self.where}" if self.where else told
-        text = f"{self.function} is {self.target}: {self.qualified}"
+        # "f is g: not followed" would read as a yes
+        undecided = "" if self.level in (*_BY_EVIDENCE, "tested") else "it is not decided whether "
+        text = f"{undecided}{self.function} is {self.target}: {self.qualified}"
         return f"{text}; {self.reason}" if self.reason else text
