@@ -1,5 +1,6 @@
 """The language: arrays with symbolic shapes, layers, derivations; the judge, the counts and the printers about them."""
 
+from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
@@ -63,6 +64,7 @@ __all__ = [
     "RowSum",
     "ShapeError",
     "Step",
+    "Tabulated",
     "Variable",
     "array",
     "claim",

@@ -6,6 +6,7 @@ name or the formula, and the compiler prints the formula as NumPy. So a new acti
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -106,8 +107,13 @@ class Named(Displayed, Basic):
         """The variables as declared; the formula holds only under their declarations."""
         return self.args[2:] or self.formula.variables
 
-    def __call__(self, *arrays: Array) -> Elementwise:
-        """Apply the function to every entry."""
+    def __call__(self, *arrays: Any) -> Any:
+        """Apply the function to every entry of arrays, or to numbers such as b x: then the value is its formula."""
+        if arrays and not any(isinstance(each, Array) for each in arrays):
+            with suppress(SympifyError):
+                numbers = [sympify(each, strict=True) for each in arrays]
+                if len(numbers) == len(self.variables) and all(isinstance(each, Expr) for each in numbers):
+                    return _at_numbers(self, numbers)
         return Elementwise(self, *arrays)
 
 
@@ -173,9 +179,13 @@ class Elementwise(Array):
 
     def _entry(self, *places: Place) -> Expr:
         function, *arrays = self.args
-        entries = [_at(a, places) for a in arrays]
-        values = dict(zip(function.formula.variables, entries, strict=True))
-        return _admitted(_put_in(function.formula.expr, values), dict(zip(function.variables, entries, strict=True)))
+        return _at_numbers(function, [_at(a, places) for a in arrays])
+
+
+def _at_numbers(function: Named, numbers: Sequence[Expr]) -> Expr:
+    """Return the formula of a function at numbers."""
+    values = dict(zip(function.formula.variables, numbers, strict=True))
+    return _admitted(_put_in(function.formula.expr, values), dict(zip(function.variables, numbers, strict=True)))
 
 
 def _put_in(formula: Expr, values: dict[Symbol, Expr]) -> Expr:
@@ -265,8 +275,13 @@ class RowSoftmax(Array):
         return term(places[-1]) / sum_along(array.shape[-1], term, avoiding(self, places))
 
 
-def row_softmax(array: Array, mask: Array | None = None) -> RowSoftmax:
-    """Return the softmax of every row; if a mask is given, over its visible keys only."""
+def row_softmax(array: Array, mask: Array | None = None, *, axis: int = -1) -> RowSoftmax:
+    """Return the softmax of every row; if a mask is given, over its visible keys only.
+
+    Raises `ShapeError` for an axis other than the last one.
+    """
+    last = axis == -1 or axis == len(array.shape) - 1
+    require(last, lambda: f"softmax over axis {axis}: write row_softmax({array}.T).T")
     return RowSoftmax(array) if mask is None else RowSoftmax(array, mask)
 
 

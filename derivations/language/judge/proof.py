@@ -32,8 +32,9 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from sympy import Basic, Derivative, Expr
+from sympy import Basic, Derivative, Expr, Indexed, Symbol
 
+from derivations.language.arrays.binding import free_symbols
 from derivations.language.arrays.deferred import deferring
 from derivations.language.arrays.expression import Array
 from derivations.language.arrays.shapes import ShapeError, shape_text
@@ -205,7 +206,20 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation, r
         return StepEvidence("refuted", step.rule, reason, counterexample)
     if looked is None and proved_thoroughly(previous, step, claim, derivation, rule):
         return _proved(step, claim, derivation)
-    return StepEvidence("unknown", step.rule, missing, unmet=unmet)
+    # the goal says so itself of a condition that came up
+    hint = "" if "ranges={" in missing else _without_range(previous, step, derivation)
+    return StepEvidence("unknown", step.rule, missing + hint, unmet=unmet)
+
+
+def _without_range(left: Basic, step: Step, derivation: Derivation) -> str:
+    """Return what to write for an index of an entry that has no range, if there is one: no counterexample has it."""
+    for side in (left, step.expression):
+        free = free_symbols(side)
+        for entry in sorted(side.atoms(Indexed), key=str):
+            for place, size in zip(entry.indices, entry.base.shape or (), strict=False):
+                if isinstance(place, Symbol) and place in free and not {place, size} & set(derivation.ranges):
+                    return f"; {place} has no range (say how many values it has: ranges={{{place}: {size}}})"
+    return ""
 
 
 def _other_shape(left: Basic, step: Step) -> str:

@@ -232,3 +232,18 @@ def test_a_function_of_ones_own_needs_its_variables_and_a_formula():
     for formula in ("x**2", lambda t: t):
         with pytest.raises(TypeError, match="a function has a name, a formula and its variables"):
             named("f", formula, x)
+
+
+def test_a_function_of_numbers_is_its_formula():
+    beta = scalar("beta")
+    sigmoid = named("sigmoid", 1 / (1 + exp(-beta)), beta)
+    assert sigmoid(beta * Q[i, j]) == 1 / (1 + exp(-beta * Q[i, j]))
+    assert sigmoid(0) == Integer(1) / 2
+    with pytest.raises(ShapeError, match="takes 1 arrays, not 2"):
+        sigmoid(beta, beta)
+
+
+def test_a_softmax_of_columns_is_refused_with_what_to_write():
+    assert row_softmax(Q, axis=-1) == row_softmax(Q, axis=1) == row_softmax(Q)
+    with pytest.raises(ShapeError, match=r"softmax over axis 0: write row_softmax\(Q.T\).T"):
+        row_softmax(Q, axis=0)

@@ -102,3 +102,12 @@ def test_evidence_is_printed_as_a_sentence() -> None:
     first, second = str(evidence).splitlines()
     assert first == "refuted" and second.startswith("claim 1, step 1 (algebra): refuted: at n = ")
     assert repr(evidence).startswith("Evidence(")
+
+
+def test_an_index_without_a_range_is_named_on_either_side() -> None:
+    hint = r"j has no range (say how many values it has: ranges={j: n})"
+    for left, right in ((x[j], Integer(1)), (Sum(x[i], (i, 0, n - 1)), x[j])):
+        evidence = decided(left, right)
+        assert evidence.level == "unknown" and evidence.reason.endswith(hint)
+    assert "no range" not in decided(x[j], 2 * x[j], ranges={j: n}).reason
+    assert "no range" not in decided(Sum(x[j], (j, 0, n - 1)), a).reason
