@@ -16,6 +16,7 @@ PICTURE = Path(__file__).with_name("architecture.svg")
 PACKAGES = ("derivations", "numeric")
 FACES = (
     "derivations",
+    "derivations.__main__",
     "numeric",
     "derivations.language",
     "derivations.former_names",

@@ -592,3 +592,10 @@ def test_formats_are_those_of_the_design():
         "render",
         "site",
     }
+
+
+def test_the_package_is_the_command():
+    run = subprocess.run(
+        [sys.executable, "-m", "derivations", "--version"], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0 and run.stdout.startswith("derivations")

@@ -33,9 +33,10 @@ The judge is asked to prove what is false. Nothing below may come out `proved`; 
 
 Both sides of every step are evaluated at small sizes (distinct primes, all 1, random ones) by loops over whole arrays
 of numbers of 60 digits, drawn and repaired so that the assumptions hold. It shares no code with the judge."""
-_MUTANTS = """each shown false by the cross-check and different from the others by its normal
-form: a step with one side broken (by two operators where one does not give enough), or an assumption left out. What the
-cross-check does not show false is discarded. A mutant of two operators counts under both."""
+_MUTANTS = """all that there were when this was measured, each shown false by the
+cross-check and different from the others by its normal form: a step with one side broken (by two operators where one
+does not give enough), or an assumption left out. What the cross-check does not show false is discarded. A mutant of two
+operators counts under both."""
 _NEAR = """false statements written by hand (`tests/soundness/near_misses_*.py`), each false in a corner only: at n = 1,
 from n = 5 on, at ties, for negative numbers, in an empty range, out of range, with a captured index, at eps = 0, where
 two sizes differ. None is proved."""

@@ -84,6 +84,8 @@ def _value(name: str, value: str) -> str:
 def _no_option(word: str) -> str:
     if word.partition("=")[2].isdigit():
         return f"there is no option {word!r}; a size is written set {word}"
+    if word == "macros":  # their definitions stand in a file of their own, which no single block can write
+        return "there is no option 'macros' of a mark: `derivations export --macros` writes letters as macros"
     known = [*FLAGS, "set", *(f"{name}=" for name in _VALUES)]
     near = get_close_matches(word, known, 1)
     return f"there is no option {word!r}; " + (

@@ -20,6 +20,7 @@ def test_words_on_a_mark_come_before_the_options_of_the_command():
         ("step", "did you mean 'steps'"),
         ("d_k=64", "a size is written set d_k=64"),
         ("height=3.3in", "there are steps, "),
+        ("macros", "`derivations export --macros`"),
         ("width=3.3", "is no length"),
         ("set", "behind set there is no number"),
         ("set d_k=0", "an integer >= 1"),
