@@ -9,6 +9,8 @@ CONVENTIONS = (  # with formulas between dollar signs, as in titles
     "A hat, as in the standardised rows $X_hat$ of layer norm, is part of the name.",
     "Brackets such as $[j <= i]$ are 1 where the condition holds and 0 elsewhere (Iverson); $delta$ is Kronecker's.",
     "The matrix $I$ is the identity, the vector $1$ has ones alone, and $A o B$ is a product entry by entry.",
+    "In $X + b$ a vector as long as a row is added to every row, and $X / v$ divides row $i$ by $v_i$; alone, a matrix "
+    "of equal rows is $1 b^T$, and one of equal columns $v 1^T$.",
     "Printed indices count from 1, those of positions and of the pairs of the positional encoding from 0.",
 )
 

@@ -6,7 +6,23 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from sympy import Add, Basic, Expr, Indexed, Integer, KroneckerDelta, Le, Mul, Pow, Rational, Symbol, cos, sin, true
+from sympy import (
+    Add,
+    Basic,
+    Expr,
+    Float,
+    Indexed,
+    Integer,
+    KroneckerDelta,
+    Le,
+    Mul,
+    Pow,
+    Rational,
+    Symbol,
+    cos,
+    sin,
+    true,
+)
 from sympy.core.function import AppliedUndef
 
 from derivations.language.arrays.scalars import Expectation, Variance
@@ -19,6 +35,7 @@ __all__ = ["ATOM", "PRODUCT", "STATEMENT", "SUM", "ScalarPrinter"]
 
 STATEMENT, SUM, PRODUCT, ATOM = 0, 1, 2, 3  # precedence levels of printed forms, from loose to tight
 
+_DECIMALS = 6  # at most, of a fraction that prints as a decimal
 _PLAIN_BASES = (Symbol, Indexed, Integer, KroneckerDelta, AppliedUndef, Expectation, Variance)
 _COMPARISONS = {"Equality": "=", "Unequality": "!=", "LessThan": "<=", "StrictLessThan": "<"}
 _COMPARISONS |= {"GreaterThan": ">=", "StrictGreaterThan": ">"}
@@ -157,6 +174,9 @@ class ScalarPrinter(Marks):
             if isinstance(factor, Rational):
                 # the sign goes in front of the whole product
                 negative ^= factor < 0
+                if (decimal := _decimal(abs(factor))) is not None:
+                    top.append(decimal)
+                    continue
                 top += [Integer(abs(factor.p))] * (abs(factor.p) != 1)
                 bottom += [Integer(factor.q)] * (factor.q != 1)
             elif self._is_quotient(factor):
@@ -342,3 +362,11 @@ class ScalarPrinter(Marks):
 
     def _print_Rounded(self, expr: Any, exp: Any = None) -> str:
         return self.applied(rf"\mathrm{{round}}_{{{expr.args[1]}}}", [self._print(expr.args[0])])
+
+
+def _decimal(number: Rational) -> Float | None:
+    """Return a number as the decimal that it was written as, such as 0.044715 and not 8943/200000; None for others."""
+    # 73/100, 3/128 and 1/10000 are no longer as fractions
+    if number.p == 1 or number.q <= 100 or number.q % 5 or 10**_DECIMALS % number.q:
+        return None
+    return Float(number, 15)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sympy import Add, Dummy, Integer, KroneckerDelta, Mul, Symbol, exp, srepr
+from sympy import Add, Dummy, Integer, KroneckerDelta, Mul, Rational, Symbol, exp, srepr
 
 from derivations.catalogue import get, layers
 from derivations.language import ColumnBroadcast, Hadamard, RowBroadcast, array
@@ -191,3 +191,12 @@ def test_a_column_times_a_row_is_an_outer_product():
         assert latex_of(product, "columns") == r"v u^{\top}"
     assert latex_of(Hadamard(array("A", n, d_k), Hadamard(column, row))) == r"A \odot (u v^{\top})"
     assert latex_of(Hadamard(column, column)) == r"(u \odot u) \mathbf{1}^{\top}"
+
+
+def test_a_number_that_was_a_decimal_prints_as_one():
+    x = Symbol("x", real=True)
+    assert latex_of(1 + Rational("0.044715") * x**2) == "0.044715 x^{2} + 1"
+    assert latex_of(Rational("-1.702") * x) == "-1.702 x"
+    assert latex_of(Rational("0.0204")) == "0.0204"
+    for fraction, printed in ((Rational(1, 10**6), "1000000"), (Rational(3, 128), "128"), (Rational(7, 300), "300")):
+        assert latex_of(fraction) == rf"\frac{{{fraction.p}}}{{{printed}}}"
