@@ -29,7 +29,7 @@ __all__ = [
 
 Axis = Literal["rows", "columns"]
 BARE = "without scale and shift"
-FIRST = "it is taken over the first index"
+FIRST = "columns here stand for its rows: it is taken over the first index"
 LESS = "the divisor is one less than the number of entries"
 
 

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 ENERGIES = "it is taken of energies, the lowest of which weighs most"
-COLUMNS = "it is taken over the first index"
+COLUMNS = "columns here stand for its rows: it is taken over the first index"
 temperature = scalar("T", positive=True)
 S = array("S", n, m)
 x, y, t = array("x", n), array("y", n), array("t", n)

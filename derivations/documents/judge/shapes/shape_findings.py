@@ -105,7 +105,7 @@ def reason_of(clash: Clash, statement: Statement, scope: Scope) -> str:
     match clash.kind:
         case "product":
             entries = "entries" if len(clash.right_shape.sizes) == 1 else "rows"
-            return f"{left}, so {first} {second} needs {a} {entries} on the right, and {right}, which has {b}"
+            return f"{left}, so {first} {second} needs {a} {entries} on the right, but {right}: {a} is not {b}"
         case "quotient":
             return f"{right}, and nothing is divided by a matrix"
         case "sum":

@@ -45,3 +45,7 @@ COLUMNS = r"A_{ij} = \frac{\exp(S_{ij})}{\sum_{k} \exp(S_{kj})}"
 )
 def test_what_the_second_index_counts(before: str, verdict: str) -> None:
     assert last(COLUMNS, before).verdict == verdict
+
+
+def test_a_softmax_of_columns_is_not_said_to_be_one_of_rows() -> None:
+    assert "columns here stand for its rows: it is taken over the first index" in last(COLUMNS).reason

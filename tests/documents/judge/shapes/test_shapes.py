@@ -34,6 +34,13 @@ def test_a_product_in_the_other_order_is_wrong_and_is_repaired() -> None:
     assert finding.right.index("X") < finding.right.index("W_")
 
 
+def test_a_clash_names_both_sizes() -> None:
+    text = r"$X \in \mathbb{R}^{n \times p}$, $r \in \mathbb{R}^{n}$, $g = X r$"
+    assert verdict(text, "g =").reason.endswith(
+        "needs p entries on the right, but r is a vector of n (line 1): p is not n"
+    )
+
+
 def test_a_declaration_that_no_formula_fits_is_wrong_itself() -> None:
     text = NETWORK.replace(r"\mathbb{R}^{a \times m}", r"\mathbb{R}^{m \times a}")
     said = verdict(text, r"W_1 \in")
