@@ -2,8 +2,8 @@ r"""Formulas of one pattern: what a document writes several times in one way, an
 
 Definition   the pattern of an equation has numbers in the place of its letters, in the order in which they come, so
              that `a = Norm(x + F(x))` and `b = Norm(y + F(y))` have one; functions and numbers stay as they are
-Result       wrong where another sign gives an equation the pattern of two others or more, and no other one has the
-             pattern that it has now: the document itself says how such formulas are written
+Result       wrong where an edit of a sign, a transpose or an order gives an equation the pattern of two others or more,
+             and no other one has the pattern that it has now: the document itself says how such formulas are written
 Assumes      a pattern says enough where four letters and functions stand on the right
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from derivations.documents.budget import spend
-from derivations.documents.canon.letter_slips import signs
+from derivations.documents.canon.letter_slips import orders, signs, transposes
 from derivations.documents.canon.places import places
 from derivations.documents.conditions import is_condition
 from derivations.documents.formulas import formula_text
@@ -30,6 +30,7 @@ CHECK = "pattern"
 LEAST = 2  # other equations of the pattern
 LETTERS = 4
 MOST_NODES = 60
+RULES = (signs, transposes, orders)  # a square or another range makes a formula of its own
 Pattern = tuple[Node, Node]
 
 
@@ -85,6 +86,7 @@ def _says_enough(right: Node) -> bool:
 
 
 def _edited(right: Node) -> Iterator[tuple[Node, str]]:
-    for node, put in places(right):
-        for new, slip in signs(node, ()):
-            yield put(new), slip
+    for rule in RULES:
+        for node, put in places(right):
+            for new, slip in rule(node, ()):
+                yield put(new), slip

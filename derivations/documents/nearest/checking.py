@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from derivations.documents.budget import spend
-from derivations.documents.canon.concepts import CONCEPTS
 from derivations.documents.canon.edits import edits_among
 from derivations.documents.canon.equations import Equation
 from derivations.documents.conditions import is_condition
@@ -32,7 +31,6 @@ from derivations.documents.verdicts import Finding
 __all__ = ["check_nearest"]
 
 CHECK = "nearest"
-WORDS = frozenset(word for concept in CONCEPTS for word in concept.words)
 OF_SLOPES = ("derivative", "matrix derivative", "same place", "slope")
 NEAR = 20  # statements before and behind
 LIGHT = 2  # a formula of less weight is one edit away from too much
@@ -65,7 +63,7 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
     found = [known for each in by_typing for known in each]
     if any(map(said.means, found)):
         return
-    if found and not said.is_named and (all(by_typing) or not said.restated):
+    if found and not any(map(_names_a_measure, lefts)) and (all(by_typing) or not said.restated):
         return
     if not any(is_of_a_known_size(typing.sides[0]) for typing in typings[:MOST_TYPINGS]):
         return
@@ -179,11 +177,6 @@ class Said:
     def means(self, known: Known, right: Node | None = None) -> bool:
         """Say whether a known formula is meant by the left side, or by another equation for the same letter."""
         return self.names(known, right or self.right) or self.is_restated_as(known)
-
-    @property
-    def is_named(self) -> bool:
-        """Say whether the left side names something known: by a word, or as a measure."""
-        return any(words_of(left) & WORDS or _names_a_measure(left) for left in self.lefts)
 
     @property
     def gives_a_value(self) -> bool:

@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from math import inf
 from typing import Any
 
-from sympy import Expr, Indexed, Max, Min, Mul, Pow, Sum, Symbol, cos, erf, exp, log, preorder_traversal, sin, tanh
+from sympy import Expr, Indexed, Max, Min, Pow, Sum, Symbol, cos, erf, exp, log, preorder_traversal, sin, tanh
 
 from derivations.documents.budget import TooCostly, budget_of, spend
 from derivations.documents.canon.concept import Concept
@@ -118,26 +118,12 @@ def is_of_a_known_size(expression: Expr) -> bool:
 
 
 def known_as(expression: Expr) -> tuple[Known, ...]:
-    """Return the known formulas that an expression is: with letters renamed, weights stored either way, or averaged."""
+    """Return the known formulas that an expression is, with letters renamed, and weights stored either way."""
     found = _found(expression)
-    if not found and (turned := _turned(expression)) != expression:
-        found = _found(turned)
-    if not found and (term := _averaged(expression)) is not None:  # a mean of what is light is a formula of its own
-        found = tuple(each for each in _found(term) if each.weight > 1)
-    return found
-
-
-def _averaged(expression: Expr) -> Expr | None:
-    """Return what an outer sum adds up, with its sign: -sum_i y_ti log p_ti of -1/N sum_t sum_i y_ti log p_ti."""
-    factors = Mul.make_args(expression)
-    sums = [each for each in factors if isinstance(each, Sum) and len(each.limits) > 1]
-    if len(sums) != 1 or any(each.has(Indexed) for each in factors if each is not sums[0]):
-        return None
-    whole, outer = sums[0], sums[0].limits[-1][0]
-    if not all(entry.has(outer) for entry in whole.function.atoms(Indexed)):
-        return None
-    inner = Sum(whole.function, *whole.limits[:-1])
-    return -inner if expression.could_extract_minus_sign() else inner
+    if found:
+        return found
+    turned = _turned(expression)
+    return () if turned == expression else _found(turned)
 
 
 def _turned(expression: Expr) -> Expr:

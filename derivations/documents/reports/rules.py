@@ -133,7 +133,8 @@ RULES = {
         Rule(
             "pattern",
             "What a document writes several times in one way must be written so",
-            "Two other formulas or more are the same up to the names of letters, but for one sign. Mend it.",
+            "Two other formulas or more are the same up to the names of letters, but for one sign, transpose or order. "
+            "Mend the place that is named.",
         ),
         Rule(
             "contraction",
