@@ -129,10 +129,12 @@ def page(
 
 
 def definitions_of(derivation: Derivation, printer: LatexPrinter, steps: bool) -> Iterator[tuple[str, str]]:
-    """Yield what the letters of a result are, with the ranges of their indices, except what it assumes."""
+    """Yield what the letters of a result are, with the ranges of their indices, except what it assumes or states."""
     said = {formula for formula, _ in assumptions_of(derivation.assumptions, printer)}
     sizes = derivation.ranges.values()
-    parts = where(_shown(derivation, steps), derivation.definitions, printer, derivation.bijections, sizes)
+    stated = {(claim.lhs, claim.rhs) for claim in derivation.claims if len(claim.steps) == 1}
+    rest = [each for each in derivation.definitions if (each.target, each.value) not in stated]
+    parts = where(_shown(derivation, steps), rest, printer, derivation.bijections, sizes)
     yield from ((formula, beside) for formula, beside in parts if formula not in said)
 
 

@@ -156,3 +156,10 @@ def test_the_letter_of_a_row_is_explained():
 def test_sizes_are_stated_once():
     assert where(claim(2 * n * d_k, step("count", n * d_k))) == "Where d_k, n in N_{>0}."
     assert where(claim(n * x @ y, step("algebra", y @ x))) == "Where x, y in R^n."
+
+
+def test_what_a_claim_defines_is_not_defined_before_it():
+    """ "Let dV = A^T dO. Then dV = A^T dO" says one thing twice."""
+    said = text(RESULTS["attention.gradient_v"]())
+    assert said.count("dV = A^T dO") == 2  # the title, and the claim
+    assert "V, dV in R^{m x d_v}" in said
