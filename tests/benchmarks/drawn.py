@@ -79,9 +79,11 @@ def _torch(shape: DrawnShape, weights: Any, rows: Sequence[Any], compiled: bool)
 
     forward, tensors = in_torch(shape, flat(weights)), [torch.from_numpy(x) for x in rows]
     if compiled:
+        import torch._dynamo
         import torch._inductor.config
 
         torch._inductor.config.compile_threads = 1  # its workers are forked, which JAX's threads may not survive
+        torch._dynamo.reset()  # else the ninth shape is one too many, and no longer compiled
         forward = torch.compile(forward)
 
     def run() -> Any:
