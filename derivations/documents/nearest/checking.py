@@ -25,7 +25,7 @@ from derivations.documents.nearest.known import Known, is_of_a_known_size, known
 from derivations.documents.nearest.restated import restated_as
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Aggregate, Call, Name, Negative, Node, Power
+from derivations.documents.syntax import Aggregate, Call, Name, Negative, Node, Number, Power, Root, Sum
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_nearest"]
@@ -43,6 +43,8 @@ FREE = re.compile(  # edits that change which letters stand there, or what an au
 DIVISION = re.compile(r"the division by (\S+) is missing")
 EXCHANGED = re.compile(r"(\S+) belongs where (\S+) stands")
 NUMBER = re.compile(r"the (?:factor|summand) \d|the square is missing|the (?:number|exponent) must be")
+NO_ROOT = "the root is missing"
+ONE_MORE = "the summand 1 is missing"
 IDLE = "the sum must be over"  # every term of the sum is the same
 
 
@@ -73,6 +75,8 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
         text, result = formula_text(new, statement.notation), known.form.result or None
         if _is_subtracted_elsewhere(lefts[-1], statement, scope):
             continue  # which makes good its sign
+        if slip == NO_ROOT and _is_rooted_elsewhere(lefts[-1], statement, scope):
+            continue  # sigma may be the variance
         if not known.form.assumed and (named or (not found and slip.startswith(IDLE) and known.weight > LIGHT)):
             elsewhere = ", which the document states elsewhere" if said.is_restated_as(known) else ""
             reason = f"one edit away from the formula of {known.title}{elsewhere}: {slip}"
@@ -110,13 +114,23 @@ def _renames(right: Node, new: Node, slip: str, counts: frozenset[str]) -> bool:
 def _is_subtracted_elsewhere(left: Node, statement: Statement, scope: Scope) -> bool:
     """Say whether another line takes minus what this one defines: the loss of `L = -KL(p, q)`."""
     word = left.function.key if isinstance(left, Call) else None
-    others = (each for each in scope.document.around(statement, NEAR, NEAR) if each is not statement)
-    parts = (part for other in others for side in other.chain.sides for part in side.walk())
     return word is not None and any(
         isinstance(part, Negative)
         and any(isinstance(inner, Call) and inner.function.key == word for inner in part.operand.walk())
-        for part in parts
+        for part in _parts_elsewhere(statement, scope)
     )
+
+
+def _is_rooted_elsewhere(left: Node, statement: Statement, scope: Scope) -> bool:
+    """Say whether another line takes a root of what this one defines."""
+    parts = _parts_elsewhere(statement, scope)
+    return any(isinstance(part, Root) and left in part.radicand.walk() for part in parts)
+
+
+def _parts_elsewhere(statement: Statement, scope: Scope) -> Iterator[Node]:
+    """Yield the parts of the statements around one."""
+    others = (each for each in scope.document.around(statement, NEAR, NEAR) if each is not statement)
+    return (part for other in others for side in other.chain.sides for part in side.walk())
 
 
 def _bounds(node: Node) -> list[tuple[Node | None, Node | None]]:
@@ -126,14 +140,24 @@ def _bounds(node: Node) -> list[tuple[Node | None, Node | None]]:
 def _is_free(slip: str, right: Node) -> bool:
     """Say whether an author may choose so; the division by the number of terms of a sum is what makes a mean."""
     counts = {part.upper.key for part in right.walk() if isinstance(part, Aggregate) and isinstance(part.upper, Name)}
+    if slip == ONE_MORE:  # the variance of a sample is divided by one less than its size
+        return any(_is_one_less(part, counts) for part in right.walk())
     division = DIVISION.match(slip)
     return bool(FREE.match(slip)) and not (division and division[1] in counts)
+
+
+def _is_one_less(part: Node, counts: set[str]) -> bool:
+    """Say whether a part is n - 1, of one of some counts n."""
+    if not isinstance(part, Sum) or part.signs != (1, -1):
+        return False
+    first, second = part.terms
+    return isinstance(first, Name) and first.key in counts and isinstance(second, Number) and second.value == 1
 
 
 def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tuple[Node, str, Known]]:
     tempered = any(isinstance(part, Name) and part.base in ("tau", "τ", "T") for part in right.walk())
     for new, slip in edits_among(right, (right,)):
-        if tempered and slip == "the root is missing":
+        if tempered and slip == NO_ROOT:
             continue  # a temperature may be the root itself
         if _is_free(slip, right) or _renames(right, new, slip, typings[0].counts):
             continue
