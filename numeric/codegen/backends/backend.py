@@ -18,7 +18,7 @@ from typing import Any
 
 from numeric.codegen.printer import NumPyLayerPrinter
 from numeric.codegen.syntax import names_in, statements
-from numeric.runtime.special import special
+from numeric.runtime.special import exact
 
 __all__ = ["SPECIAL", "Backend", "Functions", "Texts", "TextsOf"]
 
@@ -125,7 +125,7 @@ def _namespace(backend: Backend) -> tuple[dict[str, Any], Mapping[str, Callable[
 def _imported(line: str) -> Any:
     """Return what an import line binds; special functions are here also without SciPy."""
     if line == SPECIAL:
-        return special
+        return exact
     statement = statements(line)[0]
     if isinstance(statement, ast.ImportFrom):
         module = import_module(str(statement.module))

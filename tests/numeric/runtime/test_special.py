@@ -56,6 +56,15 @@ def test_erf_in_single_precision_is_within_two_units_of_its_last_place() -> None
     assert (np.abs(special.erf(x) - exact) <= 4 * 2.0**-24 * np.abs(exact)).all()
 
 
+@pytest.mark.parametrize("name", ["erf", "expit"])
+@pytest.mark.parametrize("ours", BOTH, ids=["with SciPy", "without"])
+def test_the_type_that_is_computed_in_may_be_given(ours: Special, name: str) -> None:
+    x = np.linspace(-3, 3, 7, dtype=np.float32)
+    found = getattr(ours, name)(x, dtype=np.float64)
+    assert found.dtype == np.float64
+    assert np.allclose(found, getattr(of_scipy, name)(x.astype(np.float64)), rtol=1e-14, atol=0)
+
+
 @pytest.mark.parametrize("shape", [(), (0, 3), (3, 5), (2, PIECE + 7), (3, 40, 1000)])
 def test_any_shape_and_any_layout_is_worked_on_in_pieces(shape: tuple[int, ...]) -> None:
     x = np.random.default_rng(len(shape)).standard_normal(shape, np.float32)
