@@ -17,6 +17,12 @@ from derivations.symbols import d_ff, size
 
 __all__ = ["dbrx", "llama4", "ministral3"]
 
+DEFAULTS_OF_DBRX = {
+    "num_key_value_heads": 1,
+    "intermediate_size": 3584,
+    "num_local_experts": 4,
+    "num_experts_per_tok": 1,
+}
 OF_DBRX = {
     "attn_config": {"kv_n_heads": "num_key_value_heads"},
     "ffn_config": {
@@ -32,6 +38,7 @@ def dbrx(f: Fields, kind: str) -> Parts:
     """DBRX (Databricks 2024): experts in every layer, clipped queries, keys and values."""
     f.only("tie_word_embeddings", False)
     width = f.take("d_model")
+    f.config |= DEFAULTS_OF_DBRX  # whatever stands outside of the objects, which alone are read
     for table, names in OF_DBRX.items():
         for field, value in (f.table(table) or {}).items():
             inner = f"{table}.{field}"
