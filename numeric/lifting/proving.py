@@ -163,7 +163,8 @@ def _with_refutation(function: Callable[..., Any], verdict: Verdict, binding: Bi
 
 def _other_shape(lifted: Lifted, layer: Layer) -> str:
     """Return the two shapes of the results where they differ for symbolic sizes: some sizes hide it."""
-    one, other = shape_text(lifted.layer.output.shape), shape_text(layer.output.shape)
+    found, wanted = lifted.layer.output.shape, layer.output.shape
+    one, other = shape_text(found[max(len(found) - len(wanted), 0) :]), shape_text(wanted)  # without batch axes
     return "" if one == other else f"with symbolic sizes, the result has the shape {one}, and not {other}"
 
 
