@@ -55,6 +55,24 @@ def stated_entry(value: Array, places: Sequence[Place]) -> Expr:
 class ArrayPrinter(EntrywisePrinter):
     """The printer of arrays and scalars in a notation."""
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.functions: dict[str, Array] = {}  # the functions of arrays printed by a name of ours, with one application
+
+    def function_of(self, applied: Array, name: str) -> str:
+        """Return the name of a function of arrays, which no textbook lists: a page defines those that were printed."""
+        self.functions.setdefault(name, applied)
+        return self.function_name(name)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.functions: dict[str, Array] = {}  # the functions of arrays printed by a name of ours, with one application
+
+    def function_of(self, applied: Array, name: str) -> str:
+        """Return the name of a function of arrays, which no textbook lists: a page defines those that were printed."""
+        self.functions.setdefault(name, applied)
+        return self.function_name(name)
+
     def level(self, expr: Basic) -> int:
         """Return the precedence level of the printed form of an expression."""
         expr = gathered(expr) if isinstance(expr, Array) else expr
@@ -185,7 +203,7 @@ class ArrayPrinter(EntrywisePrinter):
         return self.subscripted(self._print(expr.args[0]), joined(self._letters(expr.places)))
 
     def _print_RowMax(self, expr: Basic) -> str:
-        return self.applied(self.function_name("rowmax"), list(map(self._print, expr.args)))
+        return self.applied(self.function_of(expr, "rowmax"), list(map(self._print, expr.args)))
 
     def _largest(self, expr: Expr) -> str:
         """Print the largest of the entries that a sum lists with their places, where its mask is 1."""
@@ -271,7 +289,7 @@ class ArrayPrinter(EntrywisePrinter):
 
     def _print_PlacedBlock(self, expr: Basic) -> str:
         body, block, _ = expr.args
-        return self.applied(self.subscripted(self.function_name("place"), self.place(block)), [self._print(body)])
+        return self.applied(self.subscripted(self.function_of(expr, "place"), self.place(block)), [self._print(body)])
 
     def _print_ColumnBlock(self, expr: Basic) -> str:
         wide, block = expr.args
@@ -295,19 +313,19 @@ class ArrayPrinter(EntrywisePrinter):
             if self.notation.columns:
                 factors = [self.factor(expr.args[0].args[0], PRODUCT), r"\mathbf{1}"]
             return self.juxtaposed(factors)
-        return self.applied(self.function_name("rowsum"), [self._print(expr.args[0])])
+        return self.applied(self.function_of(expr, "rowsum"), [self._print(expr.args[0])])
 
     def _print_RowMean(self, expr: Basic) -> str:
-        return self.applied(self.function_name("rowmean"), [self._print(expr.args[0])])
+        return self.applied(self.function_of(expr, "rowmean"), [self._print(expr.args[0])])
 
     def _print_RowLogSumExp(self, expr: Basic) -> str:
-        return self.applied(self.function_name("logsumexp"), [self._print(expr.args[0])])
+        return self.applied(self.function_of(expr, "logsumexp"), [self._print(expr.args[0])])
 
     def _print_Pick(self, expr: Basic) -> str:
-        return self.applied(self.function_name("pick"), list(map(self._print, expr.args)))
+        return self.applied(self.function_of(expr, "pick"), list(map(self._print, expr.args)))
 
     def _print_OneHot(self, expr: Basic) -> str:
-        return self.applied(self.function_name("onehot"), [self._print(expr.args[0])])
+        return self.applied(self.function_of(expr, "onehot"), [self._print(expr.args[0])])
 
     def _print_ScatterRows(self, expr: Basic) -> str:
         rows, tokens, _ = expr.args
@@ -318,7 +336,7 @@ class ArrayPrinter(EntrywisePrinter):
 
     def _print_TopK(self, expr: Basic) -> str:
         scores, count = expr.args
-        name = self.subscripted(self.function_name("top"), self._print(total(count)))
+        name = self.subscripted(self.function_of(expr, "top"), self._print(total(count)))
         return self.applied(name, [self._print(scores)])
 
     def _print_BatchTranspose(self, expr: Basic) -> str:
@@ -340,7 +358,7 @@ class ArrayPrinter(EntrywisePrinter):
 
     def _print_RoutedOuter(self, expr: Basic) -> str:
         left, right, numbers, _ = expr.args
-        name = self.subscripted(self.function_name("outer"), self._print(numbers))
+        name = self.subscripted(self.function_of(expr, "outer"), self._print(numbers))
         return self.applied(name, [self._print(left), self._print(right)])
 
     def _print_EveryOther(self, expr: Basic) -> str:
@@ -350,11 +368,11 @@ class ArrayPrinter(EntrywisePrinter):
         return self.subscripted(self.wrapped(self._print(wide), "[]"), self.word(which))
 
     def _print_Interleave(self, expr: Basic) -> str:
-        return self.applied(self.function_name("Interleave"), list(map(self._print, expr.args)))
+        return self.applied(self.function_of(expr, "Interleave"), list(map(self._print, expr.args)))
 
     def _print_Windows(self, expr: Basic) -> str:
         rows, width = expr.args
-        name = self.subscripted(self.function_name("windows"), self._print(total(width)))
+        name = self.subscripted(self.function_of(expr, "windows"), self._print(total(width)))
         return self.applied(name, [self._print(rows)])
 
     def _print_AddedWindows(self, expr: Basic) -> str:
@@ -363,7 +381,7 @@ class ArrayPrinter(EntrywisePrinter):
         return self.applied(name, [self._print(expr.args[0])])
 
     def _print_Recurrence(self, expr: Any) -> str:
-        name = self.function_name("recurrence")
+        name = self.function_of(expr, "recurrence")
         name = self.subscripted(name, r"\leftarrow") if expr.backwards else name
         return self.applied(name, list(map(self._print, (*expr.args[:2], *expr.factors))))
 
@@ -380,7 +398,7 @@ class ArrayPrinter(EntrywisePrinter):
     def _print_PlacedRows(self, expr: Basic) -> str:
         body, start, _, step = expr.args
         rows = self._rows_between(start, total(body.shape[0]), step)
-        return self.applied(self.subscripted(self.function_name("place"), rows), [self._print(body)])
+        return self.applied(self.subscripted(self.function_of(expr, "place"), rows), [self._print(body)])
 
     def _print_ColumnRange(self, expr: Basic) -> str:
         matrix, start, along = expr.args
@@ -395,7 +413,7 @@ class ArrayPrinter(EntrywisePrinter):
 
     def _print_RowExponentials(self, expr: Basic) -> str:
         scores, base, *masks = expr.args
-        name = self.function_name("rowpow")
+        name = self.function_of(expr, "rowpow")
         name = self.subscripted(name, self._print(base))
         return self.applied(name, list(map(self._print, (scores, *masks))))
 
@@ -419,7 +437,7 @@ class ArrayPrinter(EntrywisePrinter):
 
     def _print_AddedEntries(self, expr: Basic) -> str:
         matrix, numbers, _ = expr.args
-        name = self.subscripted(self.function_name("add"), self._print(numbers))
+        name = self.subscripted(self.function_of(expr, "add"), self._print(numbers))
         return self.applied(name, [self._print(matrix)])
 
     def _print_BucketNumber(self, expr: Any) -> str:
@@ -437,13 +455,13 @@ class ArrayPrinter(EntrywisePrinter):
 
     def _print_BandMask(self, expr: BandMask) -> str:
         sides = [self._print(total(along)) for along in expr.sides]
-        return self.applied(self.function_name("Band"), [*sides, self._print(expr.lower), self._print(expr.upper)])
+        return self.applied(self.function_of(expr, "Band"), [*sides, self._print(expr.lower), self._print(expr.upper)])
 
     def _print_CausalMask(self, expr: Basic) -> str:
-        return self.applied(self.function_name("Causal"), [self._print(expr.args[0])])
+        return self.applied(self.function_of(expr, "Causal"), [self._print(expr.args[0])])
 
     def _print_WindowMask(self, expr: Basic) -> str:
-        return self.applied(self.function_name("Window"), [self._print(total(along)) for along in expr.args])
+        return self.applied(self.function_of(expr, "Window"), [self._print(total(along)) for along in expr.args])
 
     def _print_Apply(self, expr: Apply) -> str:
         return self.applied(self.notation.function(expr.layer.name), self._arguments(expr))

@@ -18,6 +18,7 @@ from derivations.language.arrays.expression import Variable
 from derivations.language.arrays.scalars import without_conditions
 from derivations.language.arrays.shapes import total
 from derivations.language.layers.layer import Apply, Equation, Layer
+from derivations.language.printing.array_functions import definitions_of_functions
 from derivations.language.printing.entrywise import ABBREVIATED
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.letters import Name
@@ -56,6 +57,7 @@ def where(
         *_grouped(_number(s, printer) for s in _symbols(every, is_number) if s.name not in {*reached, *known}),
         *_functions(every, bijections, printer),
         *abbreviations(printer),
+        *definitions_of_functions(printer, {*reached, *known}),
         *(_row(name, printer) for name in printer.rows if name in reached or name in known),
     ):
         yield formula, ""
@@ -71,6 +73,7 @@ def numbers(layer: Layer, printer: LatexPrinter) -> list[str]:
         *_grouped(rf"{printer.named(s.name)} \in {_SIZES}" for s in sizes),
         *_grouped(_number(s, printer) for s in _symbols(values, is_number) if s.name not in arrays),
         *abbreviations(printer),
+        *definitions_of_functions(printer, arrays | {variable.name for variable in layer.inputs}),
     ]
 
 

@@ -1,0 +1,109 @@
+r"""The definitions of functions of arrays that print by a name which no textbook lists, such as `windows` or `pick`.
+
+Definition   an entry of the function, from the same rule that proofs use: \mathrm{pick}(P, t)_{i} = P_{i, t_{i}}; of a
+             recurrence its law; of blocks, rows and columns that are put together, where each argument stands
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+from sympy import Expr, Integer, Symbol, exp
+
+from derivations.language.arrays.arrangements import ColumnBlock, PlacedBlock
+from derivations.language.arrays.deferred import Deferred
+from derivations.language.arrays.expression import Array, Variable
+from derivations.language.arrays.functions import Interleave
+from derivations.language.arrays.recurrence import Recurrence
+from derivations.language.arrays.routing import TopK
+from derivations.language.arrays.rows import PlacedRows, RowRange
+from derivations.language.arrays.selection import EveryOther
+from derivations.language.arrays.shapes import Blocks, Pair, Place, sum_along
+from derivations.language.printing.arrays import general_places, stated_entry
+from derivations.language.printing.latex import LatexPrinter
+from derivations.language.printing.words import word
+
+__all__ = ["definitions_of_functions"]
+
+_LETTERS = "UVRSTXYZ"  # for arguments that are formulas themselves
+
+
+def definitions_of_functions(printer: LatexPrinter, taken: Iterable[str] = ()) -> Iterator[str]:
+    """Yield the definitions of the functions of arrays that a printer printed; letters `taken` keep their meaning."""
+    letters = [letter for letter in _LETTERS if letter not in {*taken}]
+    for applied in [*printer.functions.values()]:
+        yield from _definition(_with_letters(applied, letters), printer)
+
+
+def _with_letters(applied: Array, letters: list[str]) -> Array:
+    """Return an application with letters for the arguments that are formulas, or that stand in two places."""
+    named = {variable.name for variable in applied.atoms(Variable)}
+    free = (letter for letter in letters if letter not in named)
+
+    def lettered(part: Any) -> Any:
+        is_plain = not isinstance(part, Array) or (isinstance(part, Variable) and applied.args.count(part) == 1)
+        return part if is_plain else Variable(next(free), part.shape, part.kind)
+
+    return cast(Array, applied.func(*map(lettered, applied.args)))
+
+
+def _definition(applied: Array, printer: LatexPrinter) -> Iterator[str]:
+    if isinstance(applied, TopK):
+        ends = "column" if printer.notation.columns else "row"
+        said = word(f"the places of the largest entries of each {ends}, the largest first", printer.lang)
+        yield f"{printer.doprint(applied)} : {printer.words(said)}"
+    elif isinstance(applied, Interleave):
+        yield from (_equation(EveryOther(applied, n), part, printer) for n, part in enumerate(applied.args))
+    elif isinstance(applied, PlacedRows):
+        body, start, _, step = applied.args
+        yield _equation(RowRange(applied, start, body.shape[0], step), body, printer) + _elsewhere(printer)
+    elif isinstance(applied, PlacedBlock):
+        body, block, _ = applied.args
+        yield _equation(ColumnBlock(applied, block), body, printer) + _elsewhere(printer)
+    elif isinstance(applied, Recurrence):
+        places = general_places(applied)
+        first = applied.shape[0] if applied.backwards else Integer(-1)  # the state before the first one that is read
+        yield f"{_entry(applied, places, printer)} = {printer.doprint(_law(applied, places))}"
+        yield f"{_entry(applied, (first, *places[1:]), printer)} = 0"
+    else:
+        places = tuple(map(_in_blocks, general_places(applied), applied.shape))
+        yield f"{_entry(applied, places, printer)} = {printer.doprint(stated_entry(applied, places))}"
+
+
+def _equation(left: Array, right: Array, printer: LatexPrinter) -> str:
+    return f"{printer.doprint(left)} = {printer.doprint(right)}"
+
+
+def _elsewhere(printer: LatexPrinter) -> str:
+    return rf" \ {printer.words(word('and 0 elsewhere', printer.lang))}"
+
+
+def _entry(applied: Array, places: Iterable[Place], printer: LatexPrinter) -> str:
+    return printer.doprint(Deferred(applied, *places) if applied.shape else applied)
+
+
+def _in_blocks(place: Place, along: object) -> Place:
+    """Return the place of an entry, in a block where the axis is one of blocks."""
+    if not isinstance(along, Blocks) or isinstance(place, Pair):
+        return place
+    return Pair(Symbol(f"{place}_1", integer=True), Symbol(f"{place}_2", integer=True), along.size)
+
+
+def _law(states: Recurrence, places: tuple[Place, ...]) -> Expr:
+    """Return an entry of the states by the law, from that of the position before."""
+    logarithms, added, _, *factors = states.args
+    at, rest = cast(Expr, places[0]), places[1:]
+    before, step = (at + 1, at + 1) if states.backwards else (at - 1, at)
+    found = exp(logarithms.entry(step, *rest[: len(logarithms.shape) - 1])) * Deferred(states, before, *rest)
+    if factors:
+        written, read = factors
+        axis = len(written.shape) - 2
+
+        def moved(place: Place) -> Expr:
+            there = (*rest[:axis], place, *rest[axis + 1 :])
+            return read.entry(step, *there[: axis + 1]) * Deferred(states, before, *there)
+
+        inner = sum_along(states.shape[axis + 1], moved, set(states.free_symbols) | {*rest, at})
+        found += written.entry(step, *rest[: axis + 1]) * inner
+    return found + added.entry(at, *rest)
