@@ -308,9 +308,9 @@ def choice_invariance() -> Derivation:
     return derivation(
         "The places of the $K$ largest entries stay when a number is added to a row, all are scaled by $r > 0$, or a "
         "softmax is taken",
-        claim(TopK(S + ColumnBroadcast(c, E), K), step("algebra", TopK(S, K))),
-        claim(TopK(r * S, K), step("algebra", TopK(S, K))),
-        claim(TopK(row_softmax(S), K), step("algebra", TopK(S, K))),
+        claim(TopK(S + ColumnBroadcast(c, E), K), step("monotonicity", TopK(S, K))),
+        claim(TopK(r * S, K), step("monotonicity", TopK(S, K))),
+        claim(TopK(row_softmax(S), K), step("monotonicity", TopK(S, K))),
     )
 
 

@@ -60,6 +60,10 @@ RULES = _rules(
     Rule("moments", "the assumed moments are put in", features=_ASSUMED_MOMENTS),
     Rule("assumption", "an assumed equation is used from left to right", features=frozenset({"assumption"})),
     Rule("count", "what the equations of a layer add up to"),
+    Rule(
+        "monotonicity",
+        "an increasing function keeps comparisons: $a + c < b + c$, $e^a < e^b$ and $r a < r b$, $r > 0$, as $a < b$",
+    ),
     Rule("order", "an equality that holds in every order of some numbers holds", tactic="order"),
     Rule(
         "induction",

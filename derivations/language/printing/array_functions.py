@@ -13,7 +13,7 @@ from sympy import Expr, Integer, Symbol, exp
 
 from derivations.language.arrays.arrangements import ColumnBlock, PlacedBlock
 from derivations.language.arrays.deferred import Deferred
-from derivations.language.arrays.expression import Array, Variable
+from derivations.language.arrays.expression import Array, Variable, avoiding
 from derivations.language.arrays.functions import Interleave
 from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.routing import TopK
@@ -24,14 +24,14 @@ from derivations.language.printing.arrays import general_places, stated_entry
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.words import word
 
-__all__ = ["definitions_of_functions"]
+__all__ = ["definitions_of_functions", "law_of_entry"]
 
-_LETTERS = "UVRSTXYZ"  # for arguments that are formulas themselves
+_LETTERS = "UVRSTXYZABCDEFGHKLMNPQ"  # for arguments that are formulas themselves
 
 
 def definitions_of_functions(printer: LatexPrinter, taken: Iterable[str] = ()) -> Iterator[str]:
     """Yield the definitions of the functions of arrays that a printer printed; letters `taken` keep their meaning."""
-    letters = [letter for letter in _LETTERS if letter not in {*taken}]
+    letters = [letter for letter in (*_LETTERS, *(f"U_{k}" for k in range(2, 10))) if letter not in {*taken}]
     for applied in [*printer.functions.values()]:
         yield from _definition(_with_letters(applied, letters), printer)
 
@@ -50,8 +50,9 @@ def _with_letters(applied: Array, letters: list[str]) -> Array:
 
 def _definition(applied: Array, printer: LatexPrinter) -> Iterator[str]:
     if isinstance(applied, TopK):
-        ends = "column" if printer.notation.columns else "row"
-        said = word(f"the places of the largest entries of each {ends}, the largest first", printer.lang)
+        of_rows = "the places of the largest entries of each row, the largest first"
+        of_columns = "the places of the largest entries of each column, the largest first"
+        said = word(of_columns if printer.notation.columns else of_rows, printer.lang)
         yield f"{printer.doprint(applied)} : {printer.words(said)}"
     elif isinstance(applied, Interleave):
         yield from (_equation(EveryOther(applied, n), part, printer) for n, part in enumerate(applied.args))
@@ -64,7 +65,7 @@ def _definition(applied: Array, printer: LatexPrinter) -> Iterator[str]:
     elif isinstance(applied, Recurrence):
         places = general_places(applied)
         first = applied.shape[0] if applied.backwards else Integer(-1)  # the state before the first one that is read
-        yield f"{_entry(applied, places, printer)} = {printer.doprint(_law(applied, places))}"
+        yield f"{_entry(applied, places, printer)} = {printer.doprint(law_of_entry(applied, places))}"
         yield f"{_entry(applied, (first, *places[1:]), printer)} = 0"
     else:
         places = tuple(map(_in_blocks, general_places(applied), applied.shape))
@@ -90,7 +91,7 @@ def _in_blocks(place: Place, along: object) -> Place:
     return Pair(Symbol(f"{place}_1", integer=True), Symbol(f"{place}_2", integer=True), along.size)
 
 
-def _law(states: Recurrence, places: tuple[Place, ...]) -> Expr:
+def law_of_entry(states: Recurrence, places: tuple[Place, ...]) -> Expr:
     """Return an entry of the states by the law, from that of the position before."""
     logarithms, added, _, *factors = states.args
     at, rest = cast(Expr, places[0]), places[1:]
@@ -104,6 +105,6 @@ def _law(states: Recurrence, places: tuple[Place, ...]) -> Expr:
             there = (*rest[:axis], place, *rest[axis + 1 :])
             return read.entry(step, *there[: axis + 1]) * Deferred(states, before, *there)
 
-        inner = sum_along(states.shape[axis + 1], moved, set(states.free_symbols) | {*rest, at})
+        inner = sum_along(states.shape[axis + 1], moved, avoiding(states, places))
         found += written.entry(step, *rest[: axis + 1]) * inner
     return found + added.entry(at, *rest)

@@ -22,6 +22,7 @@ from derivations.language.arrays.expression import Array, Member, Scaled, Transp
 from derivations.language.arrays.masks import BandMask
 from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.scalars import LARGEST, SHARE, without_conditions
+from derivations.language.arrays.selection import OneHot, Windows
 from derivations.language.arrays.shapes import Axis, Blocks, Pair, Place, flat, total
 from derivations.language.layers.layer import Apply, Repeat
 from derivations.language.printing.broadcasts import gathered
@@ -54,15 +55,6 @@ def stated_entry(value: Array, places: Sequence[Place]) -> Expr:
 
 class ArrayPrinter(EntrywisePrinter):
     """The printer of arrays and scalars in a notation."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.functions: dict[str, Array] = {}  # the functions of arrays printed by a name of ours, with one application
-
-    def function_of(self, applied: Array, name: str) -> str:
-        """Return the name of a function of arrays, which no textbook lists: a page defines those that were printed."""
-        self.functions.setdefault(name, applied)
-        return self.function_name(name)
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -328,9 +320,9 @@ class ArrayPrinter(EntrywisePrinter):
         return self.applied(self.function_of(expr, "onehot"), [self._print(expr.args[0])])
 
     def _print_ScatterRows(self, expr: Basic) -> str:
-        rows, tokens, _ = expr.args
+        rows, tokens, size = expr.args
         # adding rows by number is a product with the transposed one-hot matrix
-        chosen = self.applied(self.function_name("onehot"), [self._print(tokens)])
+        chosen = self._print(OneHot(tokens, size))
         factors = [self.power(chosen, self.notation.transpose), self.operand(rows, ATOM)]
         return self.juxtaposed(factors[::-1] if self.notation.columns else factors)
 
@@ -377,8 +369,9 @@ class ArrayPrinter(EntrywisePrinter):
 
     def _print_AddedWindows(self, expr: Basic) -> str:
         # adding windows up is the adjoint of taking them, and `windows` is linear
-        name = self.power(self.function_name("windows"), self.notation.transpose)
-        return self.applied(name, [self._print(expr.args[0])])
+        windows = expr.args[0]
+        name = self.function_of(Windows(expr, windows.shape[1].count), "windows")
+        return self.applied(self.power(name, self.notation.transpose), [self._print(windows)])
 
     def _print_Recurrence(self, expr: Any) -> str:
         name = self.function_of(expr, "recurrence")

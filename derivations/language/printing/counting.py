@@ -7,14 +7,14 @@ permutation sigma of positions also permutes printed positions: x[sigma(j)] prin
 change if the same number is added to both sides, nor does a Kronecker delta if it is added to both indices.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sympy import Add, Basic, Expr, Indexed, Integer, Mul, Pow, Symbol
 from sympy.core.function import AppliedUndef
 
 from derivations.language.layers.layer import Apply, Equation
 
-__all__ = ["Letter", "has_index", "is_index", "printed_sum", "symbols_in"]
+__all__ = ["Letter", "folds", "has_index", "is_index", "printed_sum", "symbols_in"]
 
 
 class Letter(Expr):
@@ -56,11 +56,31 @@ def _lettered(expr: Expr, first: int) -> Expr:
 def printed_sum(expr: Expr, first: int, start: int) -> Expr:
     """Return `expr + start` with every index replaced by its letter minus `first`, for a notation counting from it.
 
-    Definition   j -> letter - first;  the constants are collected, so that j + 1 counted from 1 is just the letter
+    Definition   j -> letter - first;  the constants are collected, so that j + 1 counted from 1 is just the letter, and
+                 8 j + 8 is 8 times the letter
     """
     if first == 0 or isinstance(expr, Indexed):  # the entries of an array of token numbers count from 0
         return expr
-    return Add(*(_lettered(term, first) for term in Add.make_args(expr)), Integer(start))
+    terms = [*Add.make_args(expr), Integer(start)]
+    if (found := _multiples(terms, first)) is not None:
+        return found
+    return Add(*(_lettered(term, first) for term in terms))
+
+
+def folds(expr: Add, first: int) -> bool:
+    """Return whether a sum is shorter with its letters than with letters minus `first`: j + 1, n - j and 8 j + 8."""
+    shorter = any(is_index(term) or is_index(-term) for term in expr.args)
+    return bool(first) and (shorter or _multiples(expr.args, first) is not None)
+
+
+def _multiples(terms: Sequence[Expr], first: int) -> Expr | None:
+    """Return a sum such as 8 j + 8 as a multiple of the letter of j, or None where a number would be left."""
+    numbers = Add(*(term for term in terms if term.is_Number))
+    multiples = [term.as_coeff_Mul() for term in terms if not term.is_Number]
+    counts = Add(*(count for count, _ in multiples))
+    if not multiples or not all(is_index(index) for _, index in multiples) or numbers != first * counts:
+        return None
+    return Add(*(count * Letter(index) for count, index in multiples))
 
 
 def symbols_in(expr: Basic) -> Iterator[Symbol]:

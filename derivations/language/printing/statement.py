@@ -74,18 +74,20 @@ def statement(
 def _of_result(result: Derivation, using: str | Notation, lang: str, steps: bool) -> Statement:
     printers = partial(LatexPrinter, lang=lang)
     printer = printer_for(result, printers, using)
-    # first: a letter of a row in the title is explained by the definitions
+    # first: the definitions explain what title, claims and proofs print, such as a letter of a row
     title = printed_title(said(Kind.TITLES, result.headline, lang), printer)
+    claims = tuple(_claim(claim, printer) for claim in result.claims)
+    proofs = tuple(_proof(claim, printer) for claim in result.claims) if steps else ()
     letters = [*definitions_of(result, printer, steps)]
     expressions = [e for claim in result.claims for e in (claim.lhs, *(step.expression for step in claim.steps))]
     return Statement(
         result.id,
         title,
-        tuple(_claim(claim, printer) for claim in result.claims),
+        claims,
         tuple(_defined(formula, ranges) for formula, ranges in letters if not _is_domain(formula)),
         printer.ranges(dict(result.ranges)),
         tuple(_assumed(result.assumptions, printer)),
-        tuple(_proof(claim, printer) for claim in result.claims) if steps else (),
+        proofs,
         tuple(formula for formula, _ in letters if _is_domain(formula)),
         result.source,
         _letters([*expressions, *result.definitions], printer),

@@ -26,7 +26,7 @@ from sympy import (
 from sympy.core.function import AppliedUndef
 
 from derivations.language.arrays.scalars import Expectation, Variance
-from derivations.language.printing.counting import Letter, has_index, is_index, printed_sum
+from derivations.language.printing.counting import Letter, folds, has_index, is_index, printed_sum
 from derivations.language.printing.letters import joined
 from derivations.language.printing.marks import Marks
 from derivations.language.printing.order import factors, is_size_like, natural, terms
@@ -126,8 +126,7 @@ class ScalarPrinter(Marks):
 
     def _folded(self, expr: Add) -> Expr:
         """Return a sum with its index terms as printed: j + 1 is the letter j."""
-        folds = self.first and any(is_index(t) or is_index(-t) for t in expr.args)
-        return printed_sum(expr, self.first, 0) if folds else expr
+        return printed_sum(expr, self.first, 0) if folds(expr, self.first) else expr
 
     def _print_Mul(self, expr: Expr) -> str:
         negative, top, bottom = self._split(expr)
@@ -167,7 +166,9 @@ class ScalarPrinter(Marks):
     def _split(self, expr: Expr) -> tuple[bool, list[Expr], list[Expr]]:
         """Return the sign of a product and the factors above and below its fraction line."""
         negative, top, bottom = False, [], []
-        for factor in factors(expr, self._in_letters):
+        sums = {factor: self._folded(factor) for factor in expr.args if isinstance(factor, Add)}
+        products = {each: product for each, product in sums.items() if isinstance(product, Mul)}  # 8 j + 8 is 8 j
+        for factor in factors(expr.xreplace(products), self._in_letters):
             # (-a - b) c prints as -(a + b) c
             if isinstance(factor, Add) and all(term.as_coeff_Mul()[0] < 0 for term in factor.args):
                 negative, factor = not negative, -factor

@@ -26,7 +26,8 @@ _FOLDER = Path(__file__).with_name("messages")
 WORDS = (
     *("where", "assuming", "if", "let", "with", "assume", "then", "by {}", "otherwise", "even", "odd", "conformable"),
     "and 0 elsewhere",
-    *(f"the places of the largest entries of each {line}, the largest first" for line in ("row", "column")),
+    "the places of the largest entries of each row, the largest first",
+    "the places of the largest entries of each column, the largest first",
     *(
         "Source",
         "Result",
