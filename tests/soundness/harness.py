@@ -18,14 +18,10 @@ from unittest.mock import patch
 
 from sympy import Basic
 
-from derivations.language.arrays.expression import Array
-from derivations.language.cross_check.assignment import CONTEXT, NotCovered
+from derivations.language.cross_check.assignment import CONTEXT, Hole, NotCovered
 from derivations.language.cross_check.comparison import compare, points_of
 from derivations.language.judge import proof
-from derivations.language.judge.goal import Goal, common_places
 from derivations.language.judge.normal_form.context import Context, Undecided
-from derivations.language.judge.rules import RULES
-from derivations.language.layers.layer import Apply
 from derivations.language.results.derivation import Claim, Derivation, Step
 from tests.soundness.mutations import Scope, mutants
 
@@ -144,7 +140,15 @@ def _wrong(expression: Basic, scope: Scope, source: random.Random, twice: bool) 
 
 def shown_false(candidates: list[Mutant], attempts: int = 4, places: int = 3) -> list[bool]:
     """Say of each mutant whether the cross-check finds it false at a point inside the assumptions."""
-    false = [False] * len(candidates)
+    return [found is not None for found in _values_where_false(candidates, attempts, places)]
+
+
+def _values_where_false(candidates: list[Mutant], attempts: int = 4, places: int = 3) -> list[Any]:
+    """Return of each mutant the values of its sides at the first point where it is false, or None.
+
+    Mutants of one link with the same values are one: their sides are written in two ways.
+    """
+    values: list[Any] = [None] * len(candidates)
     groups: dict[Any, list[int]] = {}
     for number, mutant in enumerate(candidates):
         groups.setdefault((id(mutant.derivation), mutant.claim), []).append(number)
@@ -154,38 +158,25 @@ def shown_false(candidates: list[Mutant], attempts: int = 4, places: int = 3) ->
         statement = replace(claim, steps=(*claim.steps, *(candidates[n].step for n in numbers)))
         statement = replace(statement, steps=(*statement.steps, *(Step("", candidates[n].left) for n in numbers)))
         try:
-            for assignment in points_of(first.derivation, statement, attempts, places):
+            for point, assignment in enumerate(points_of(first.derivation, statement, attempts, places)):
                 with localcontext(CONTEXT):
                     kept: dict[Basic, Any] = {}
-                    for n in numbers:
-                        if not false[n]:
-                            m = candidates[n]
-                            verdict = compare(m.left, m.step.relation, m.step.expression, assignment, kept).verdict
-                            false[n] = verdict in ("differ", "undefined")
-                if all(false[n] for n in numbers):
+                    for n in (n for n in numbers if values[n] is None):
+                        m = candidates[n]
+                        verdict = compare(m.left, m.step.relation, m.step.expression, assignment, kept).verdict
+                        if verdict in ("differ", "undefined"):
+                            values[n] = point, _key(kept[m.left]), _key(kept[m.step.expression])
+                if all(values[n] is not None for n in numbers):
                     break
         except NotCovered:
             continue
-    return false
+    return values
 
 
-def _form(mutant: Mutant) -> Any:
-    """A key that mutants of one link share when the normal forms of both sides are the same.
-
-    A whole layer is compared as it is written: its normal form takes longer than the decision.
-    """
-    try:
-        if mutant.left.has(Apply) or mutant.step.expression.has(Apply):
-            raise NotCovered("a layer")
-        goal = Goal(mutant.left, mutant.step, Claim(mutant.left, (mutant.step,)), mutant.alone, RULES[mutant.step.rule])
-        sides = [mutant.left, mutant.step.expression]
-        if all(isinstance(side, Array) for side in sides):
-            places = common_places(*sides, goal)
-            sides = [side.entry(*places) for side in sides]
-        forms: Any = tuple(goal.value(side) for side in sides)
-    except Exception:
-        forms = (mutant.left, mutant.step.expression)
-    return mutant.claim, mutant.link, mutant.step.relation, len(mutant.derivation.assumptions), forms
+def _key(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_key, value))
+    return str(value.reason if isinstance(value, Hole) else value)
 
 
 def mutants_of(derivation: Derivation, wanted: int = WANTED) -> Outcome:
@@ -206,15 +197,14 @@ def mutants_of(derivation: Derivation, wanted: int = WANTED) -> Outcome:
             if not batch:
                 break
             tried += len(batch)
-            for mutant, false in zip(batch, shown_false(batch), strict=True):
-                if not false:
+            for mutant, values in zip(batch, _values_where_false(batch), strict=True):
+                key = mutant.claim, mutant.link, mutant.step.relation, len(mutant.derivation.assumptions), values
+                if values is None:
                     discarded += 1
-                    continue
-                form = _form(mutant)
-                if form in found:
+                elif key in found:
                     duplicates += 1
                 elif len(found) < wanted + wanted // 5:
-                    found[form] = mutant
+                    found[key] = mutant
     return Outcome(tuple(found.values()), discarded, duplicates)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import product
 from operator import mul
 from typing import Any
 
@@ -68,12 +69,7 @@ def deep(rank: int, function: Callable[..., Any], *arrays: Any) -> Any:
 
 def places_of(sizes: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Yield the index tuples of an array of the given sizes."""
-    if not sizes:
-        yield ()
-        return
-    for place in range(sizes[0]):
-        for rest in places_of(sizes[1:]):
-            yield (place, *rest)
+    return product(*map(range, sizes))
 
 
 @contextmanager

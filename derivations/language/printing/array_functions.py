@@ -50,8 +50,8 @@ def _with_letters(applied: Array, letters: list[str]) -> Array:
 
 def _definition(applied: Array, printer: LatexPrinter) -> Iterator[str]:
     if isinstance(applied, TopK):
-        of_rows = "the places of the largest entries of each row, the largest first"
-        of_columns = "the places of the largest entries of each column, the largest first"
+        of_rows = "places of the largest of each row, in order"
+        of_columns = "places of the largest of each column, in order"
         said = word(of_columns if printer.notation.columns else of_rows, printer.lang)
         yield f"{printer.doprint(applied)} : {printer.words(said)}"
     elif isinstance(applied, Interleave):

@@ -26,8 +26,8 @@ _FOLDER = Path(__file__).with_name("messages")
 WORDS = (
     *("where", "assuming", "if", "let", "with", "assume", "then", "by {}", "otherwise", "even", "odd", "conformable"),
     "and 0 elsewhere",
-    "the places of the largest entries of each row, the largest first",
-    "the places of the largest entries of each column, the largest first",
+    "places of the largest of each row, in order",
+    "places of the largest of each column, in order",
     *(
         "Source",
         "Result",

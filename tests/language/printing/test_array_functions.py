@@ -55,7 +55,7 @@ def defined(expr, notation="ours", taken=()):
         ),
         (
             TopK(X, m),
-            [r"\mathrm{top}_{m}(X) : \text{the places of the largest entries of each row, the largest first}"],
+            [r"\mathrm{top}_{m}(X) : \text{places of the largest of each row, in order}"],
         ),
     ],
 )
