@@ -28,6 +28,7 @@ from tests.evidence import shared
 
 gc.set_threshold(50_000, 20, 100)  # trees of expressions hold no circles, and to look for some takes a quarter
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the workers of the test run share the cores
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")  # it compiles each operation at each shape, once
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="derivations-cache-")  # no test reads what another run stored
 os.environ["COLUMNS"] = "140"  # commands print as wide as into a file, whatever terminal the tests run in
 settings.register_profile("same_every_time", derandomize=True, deadline=None, print_blob=True)
