@@ -33,12 +33,9 @@ WIDTHS = (d_model, d_ff, d_k, d_v)
 NO_CACHE = (3, 5, 6, 7)  # factors that neither keys, values nor the bytes of a number explain
 
 
-def agreement(
-    said: Expr, value: Expr, quantity: str, *, training: bool, hidden: Expr | None = None
-) -> tuple[str, ...] | None:
-    """Return under which assumptions a count is a cost; None where it is not. A text may set the `hidden` width."""
-    usual = (*USUAL[:2], (d_ff, hidden)) if hidden is not None else USUAL
-    for relations in ((), ((d_v, d_k),), usual[:2], usual[2:], usual):
+def agreement(said: Expr, value: Expr, quantity: str, *, training: bool) -> tuple[str, ...] | None:
+    """Return under which assumptions a count is a cost; None where it is not."""
+    for relations in ((), ((d_v, d_k),), USUAL[:2], USUAL[2:], USUAL):
         first, second = (expand(related(each, relations)) for each in (said, value))
         if relations and second == expand(value) and first == expand(said):
             continue

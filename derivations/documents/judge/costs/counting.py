@@ -12,18 +12,14 @@ Units        parameters; FLOPs in products, a multiply-add being 2; numbers or b
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from sympy import Expr, Symbol, expand
 
 from derivations.documents.formulas.building import product
 from derivations.documents.formulas.vocabulary import UNITS
 from derivations.documents.judge.algebra.scalars import scalar
-from derivations.documents.judge.costs.bytes_of_training import check_bytes
-from derivations.documents.judge.costs.citations import CHANGES, ascription
 from derivations.documents.judge.costs.count_agreement import (
     agreement,
     impossible,
@@ -32,20 +28,15 @@ from derivations.documents.judge.costs.count_agreement import (
     visible,
 )
 from derivations.documents.judge.costs.count_words import Said, said_of
-from derivations.documents.judge.costs.more_than_whole import BESIDE, MORE, more_than_whole
-from derivations.documents.judge.costs.omitted_terms import check_omitted
 from derivations.documents.judge.costs.part_costs import Cost, costs
-from derivations.documents.judge.costs.published_counts import check_published
-from derivations.documents.judge.costs.set_widths import SetWidth, refuted_by_width, set_width
 from derivations.documents.judge.costs.several_networks import may_be_several
 from derivations.documents.judge.costs.size_letters import readings_of_letters
 from derivations.documents.judge.costs.subjects import PARTS, Part, parts_named, quantity_named, words_of
-from derivations.documents.judge.costs.training_compute import check_training
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Name, Node, Number, Product, Words
 from derivations.documents.verdicts import Finding, Unproved
-from derivations.symbols import d_k, d_model, d_v
+from derivations.symbols import d_k, d_v
 
 __all__ = ["check_counting"]
 
@@ -58,12 +49,6 @@ GATED = (
     "glu", "gate", "llama", "mistral", "qwen", "palm", "gemma", "deepseek", "门控", "門控", "ゲート", "three matrices",
     "three weight",
 )  # fmt: skip
-CHANGED = (
-    "expert", "moe", "router", "adapter", "lora", "low-rank", "low rank", "prun", "sparse", "bottleneck", "compress",
-    "factori", "widen", "narrow", "专家", "專家", "适配", "適配", "低秩", "剪枝", "稀疏", "压缩", "壓縮", "加宽",
-    "加寬", "エキスパート", "アダプタ", "低ランク", "枝刈り", "スパース", "圧縮",
-)  # fmt: skip
-NAMED = re.compile(r"(?<![a-z-])(?:gpt(?:-?[123])?|bert)(?![\w-])")  # models of which the networks are known
 PIECES = ("projection", "投影", "射影")
 MOST_BLOCKS = 2000  # of a document that are searched for words
 
@@ -88,14 +73,8 @@ def check_counting(statement: Statement, link: int | None, scope: Scope) -> Iter
     if counted is None or not counted.free_symbols:
         return
     said = said_of(statement, left, scope, unit)
-    ascribed = ascription(statement, scope)
-    found = tuple(check_omitted(statement, counted, ascribed, scope))
-    found = found or tuple(check_training(left, counted, said, ascribed.near, scope))
-    found = found or tuple(check_bytes(left, counted, said))
-    if not found and counted.is_polynomial(*counted.free_symbols):
-        found = tuple(_counted(right, left, counted, said, scope))
-    meanings = {part.key: scope.meaning(part) for part in right.walk() if isinstance(part, Name)}
-    yield from found or check_published(counted, said, ascribed, meanings)
+    if counted.is_polynomial(*counted.free_symbols):
+        yield from _counted(right, left, counted, said, scope)
 
 
 def _without_unit(side: Node) -> tuple[Node, str]:
@@ -150,22 +129,6 @@ class _Count:
         """Whether training is spoken of."""
         return any(word in self.near for word in TRAINING)
 
-    @cached_property
-    def width(self) -> SetWidth | None:
-        """The hidden width, where the section sets it."""
-        return set_width(self.scope)
-
-    @property
-    def hidden(self) -> Expr | None:
-        """The hidden width in our sizes, where the section sets it."""
-        return self.width.hidden if self.width is not None else None
-
-    @property
-    def may_be_changed(self) -> bool:
-        """Whether the network may be another one than usual: by the words near, or anywhere if no model is named."""
-        named = NAMED.search(self.near) is not None
-        return any(word in self.near for word in CHANGED) if named else self.speaks_of(CHANGED)
-
     def speaks_of(self, words: Sequence[str]) -> bool:
         """Say whether the document has one of some words anywhere, as far as it is looked at."""
         texts = (self.text, *self.scope.document.headings.values(), *self.scope.document.texts[:MOST_BLOCKS])
@@ -178,7 +141,7 @@ def _judged(count: _Count) -> Iterator[Finding]:
         said = count.counted.xreplace(dict(letters))
         for each, more in ((said, ()), (visible(said), (SHOWN,))) if causal else ((said, ()),):
             for cost in (cost for part in count.parts for cost in costs(part.name, count.quantity)):
-                assumed = agreement(each, cost.value, count.quantity, training=count.training, hidden=count.hidden)
+                assumed = agreement(each, cost.value, count.quantity, training=count.training)
                 if assumed is not None:
                     assumptions = (*assumed, *more)
                     verdict: Unproved = "conditional" if assumptions else "holds"
@@ -187,18 +150,14 @@ def _judged(count: _Count) -> Iterator[Finding]:
                     return
     if count.certain and len(count.parts) == 1:
         (part,) = count.parts
-        found = [each for letters in _sure_readings(count) for each in _refuted(count, part, letters)]
-        yield from found or _more_than_whole(count, part)
+        for letters in _sure_readings(count):
+            yield from _refuted(count, part, letters)
 
 
 def _sure_readings(count: _Count) -> list[Mapping[Symbol, Symbol]]:
     """Return the readings of the letters under which a count may be refuted: one of several where none is possible."""
     if count.quantity == "cache" or len(count.letters) == 1:
         return count.letters
-    if count.width is not None:
-        told = [letters for letters in count.letters if letters.get(count.width.letter) == d_model]
-        if len(told) == 1:
-            return told
     fitting = [letters for letters in count.letters if not _is_foreign(count, letters)]
     if len(fitting) == 1:
         return fitting
@@ -218,20 +177,8 @@ def _refuted(count: _Count, part: Part, letters: Mapping[Symbol, Symbol]) -> Ite
         return
     said = count.counted.xreplace(dict(letters))
     cost = refutation(said, part, count.quantity)
-    if cost is None and count.hidden is not None and all(word not in count.near for word in CHANGES):
-        cost = refuted_by_width(said, part.name, count.quantity, count.hidden)
-        cost = None if cost is not None and count.may_be_changed else cost
     if cost is not None and not may_be_several(said, cost, part, count.quantity, count.near):
         yield _wrong(said, cost, count.quantity, letters)
-
-
-def _more_than_whole(count: _Count, part: Part) -> Iterator[Finding]:
-    """Say no where a count is more than an attention, whatever its letters are, and nothing more is spoken of."""
-    saids = [count.counted.xreplace(dict(letters)) for letters in count.letters]
-    whole = [more_than_whole(said, part, count.quantity) for said in saids]
-    if whole[0] is None or None in whole or any(word in count.near for word in BESIDE) or count.speaks_of(MORE):
-        return
-    yield _wrong(saids[0], whole[0], count.quantity, count.letters[0])
 
 
 def _wrong(said: Expr, cost: Cost, quantity: str, letters: Mapping[Symbol, Symbol]) -> Finding:
