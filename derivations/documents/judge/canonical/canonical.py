@@ -16,7 +16,7 @@ from dataclasses import replace
 from derivations.documents.canon.role_letters import KEY_WIDTHS, OTHER_SIZES
 from derivations.documents.formulas import formula_text
 from derivations.documents.judge.arrays.left_sides import word_of
-from derivations.documents.judge.canonical.cancelled import cancelled, shows_how
+from derivations.documents.judge.canonical.cancelled import shows_how
 from derivations.documents.judge.canonical.comparing_forms import INPUTS, Known, judged
 from derivations.documents.judge.canonical.likeness import said_of
 from derivations.documents.judge.canonical.mending import Judged
@@ -65,7 +65,6 @@ def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Ite
         found = _of_named_entry(statement.chain.sides[0], left, right, known) or found
     if found is None:
         yield from _named(statement, link, scope)
-        yield from cancelled(statement, link)
         return
     refined = in_its_surroundings(found, Compared(left, right, statement, scope))
     if refined is not None:

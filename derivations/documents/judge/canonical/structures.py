@@ -1,6 +1,6 @@
-"""What is seen from the structure of a formula alone: residual sums with their norm, causal masks written by cases.
+"""What is seen from the structure of a formula alone: residual sums with their norm, widths of heads, waves.
 
-Definition   a causal mask is that of `causal_masks`; residual sums are those of `residuals`
+Definition   residual sums are those of `residuals`
 Result       `by_structure(left, right, scope)` is what is seen, or None
 Assumes      letters are free
 """
@@ -10,20 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from derivations.documents.judge.arrays.left_sides import parity, places_of
-from derivations.documents.judge.canonical.causal_masks import CATALOGUE as CAUSAL
-from derivations.documents.judge.canonical.causal_masks import shown_keys
 from derivations.documents.judge.canonical.residual_slips import residual_slip
-from derivations.documents.judge.canonical.residual_streams import stream_slip
 from derivations.documents.judge.canonical.residuals import Seen, residual
-from derivations.documents.judge.canonical.rotations import rotation, turned_pair
 from derivations.documents.scope import Scope
 from derivations.documents.syntax import (
     Call,
-    Cases,
-    MatrixLiteral,
     Name,
     Node,
-    Product,
     Quotient,
     Words,
 )
@@ -37,19 +30,13 @@ NO_MODEL_WIDTHS = ("d_k", "d_v", "d_ff")
 
 def by_structure(left: Node | None, right: Node, scope: Scope) -> Seen | None:
     """Return what the structure of a right side, or of a formula that stands alone (no left side), tells."""
-    if isinstance(right, Cases):
-        return _mask(left, right)
-    if isinstance(right, MatrixLiteral):
-        return rotation(left, right)
-    if isinstance(right, Product) and isinstance(left, MatrixLiteral):
-        return turned_pair(left, right)
     if isinstance(left, Name) and isinstance(right, Quotient):
         return _width(left, right)
     if left is not None and isinstance(right, Call) and parity(left):
         return _wave(left, right)
     if left is not None and not isinstance(left, Name):
         return None
-    return residual(right, scope) or residual_slip(right, scope) or stream_slip(right, scope)
+    return residual(right, scope) or residual_slip(right, scope)
 
 
 def _wave(left: Node, right: Call) -> Seen | None:
@@ -75,14 +62,4 @@ def _width(left: Name, right: Quotient) -> Seen | None:
         and isinstance(count, Name)
     ):
         return Seen("wrong", "the width of a head is that of the model divided by the number of heads", HEAD_WIDTH)
-    return None
-
-
-def _mask(left: Node | None, right: Cases) -> Seen | None:
-    shown = shown_keys(left, right)
-    if shown == "≤":
-        return Seen("usual", "this is the causal mask: no position sees a later one", CAUSAL)
-    if shown == ">":
-        reason = "this mask shows later positions alone: 0 and minus infinity have changed places"
-        return Seen("wrong", reason, CAUSAL)
     return None

@@ -1,4 +1,4 @@
-r"""Residual sums and causal masks by structure; the dot product, scores, and formulas that stand alone."""
+r"""Residual sums by structure; the dot product, scores, and formulas that stand alone."""
 
 import pytest
 
@@ -8,8 +8,6 @@ from derivations.documents.passages import Block, Passage, Place
 from derivations.documents.statements import Statement
 from derivations.documents.verdicts import Finding
 from tests.documents.judge.trees import FakeScope
-
-MASK = "attention.causal_weights"
 
 
 def judged(text: str) -> list[list[Finding]]:
@@ -27,9 +25,6 @@ def judged(text: str) -> list[list[Finding]]:
         (r"y = x + \text{FFN}(x)", "holds", "residual.post_norm"),
         (r"\text{LayerNorm}(x + \text{Sublayer}(x))", "holds", "residual.post_norm"),
         (r"u = z + \text{MHA}(\text{LN}(z), \text{LN}(z), \text{LN}(z))", "holds", "residual.pre_norm"),
-        (r"M_{ij} = \begin{cases} 0 & j \le i \\ -\infty & \text{otherwise} \end{cases}", "holds", MASK),
-        (r"B_{st} = \begin{cases} -\infty & t > s \\ 0 & t \le s \end{cases}", "holds", MASK),
-        (r"M_{ij} = \begin{cases} -\infty & j \le i \\ 0 & \text{otherwise} \end{cases}", "wrong", MASK),
         (r"q \cdot k = \sum_{i=1}^{d_k} q_i k_i", "holds", "dot_product.definition"),
         (r"\mathbf{a}^T \mathbf{b} = \sum_i a_i b_i", "holds", "dot_product.definition"),
         (r"q \cdot k = \sum_{i=1}^{d_k} q_i k_j", "wrong", "dot_product.definition"),
@@ -48,8 +43,6 @@ def test_what_is_said(text: str, verdict: str, result: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        r"M_{ij} = \begin{cases} 0 & i \le j \\ -\infty & i > j \end{cases}",
-        r"M_{ij} = \begin{cases} 0 & j < i \\ -\infty & \text{otherwise} \end{cases}",
         r"y = x + \text{FFN}(z)",
         r"f(x) = x + f(x)",
         r"q \cdot k = \sum_i w_i q_i k_i",
@@ -101,19 +94,3 @@ def test_indices_and_widths_must_be_those_that_are_meant(text, verdict) -> None:
     """What the structure tells, and what it leaves alone because another letter may stand for what is missing."""
     found = [each for link in judged(text)[:1] for each in link]
     assert ([each.verdict for each in found] or [None]) == [verdict]
-
-
-@pytest.mark.parametrize(
-    ("angle", "expected"),
-    [
-        (r"\frac{t}{r^{2 s / w}}", []),
-        (r"\frac{t}{r^{w / (2 s)}}", ["wrong"]),
-        (r"\frac{r^{2 s / w}}{t}", ["wrong"]),
-        (r"\frac{u}{r^{2 s / w}}", []),  # another letter may be another angle
-    ],
-)
-def test_three_places_of_a_matrix_that_turns_have_the_angle_of_the_fourth(angle: str, expected: list[str]) -> None:
-    usual = r"\frac{t}{r^{2 s / w}}"
-    rows = rf"\cos({usual}) & -\sin({angle}) \\ \sin({usual}) & \cos({usual})"
-    found = judged(rf"A B = \begin{{bmatrix}} {rows} \end{{bmatrix}}")[0]
-    assert [each.verdict for each in found if each.verdict == "wrong"] == expected
