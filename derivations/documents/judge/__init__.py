@@ -8,7 +8,6 @@ from derivations.documents.judge.canonical.canonical import check_canonical
 from derivations.documents.judge.canonical.losses import check_losses
 from derivations.documents.judge.canonical.named_equations import check_named_equations
 from derivations.documents.judge.canonical.products import check_products
-from derivations.documents.judge.canonical.sequence_probabilities import check_sequence_probabilities
 from derivations.documents.judge.costs.counting import check_counting
 from derivations.documents.judge.numbers.arithmetic import check_arithmetic
 from derivations.documents.judge.numbers.mentions import check_mentions
@@ -41,7 +40,6 @@ CHECKS: tuple[Check, ...] = (
     check_arithmetic,
     check_mentions,
     check_named_numbers,
-    check_sequence_probabilities,
     check_chains,
     check_counting,
     check_canonical,
