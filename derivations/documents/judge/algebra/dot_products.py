@@ -2,25 +2,18 @@ r"""Dot products under a mean or a variance, as the sums of products that they a
 
 Definition   `Var(q \cdot k)` is the variance of a sum over as many components as the one size says that stands beside;
              a standard deviation is the root of a variance
-Result       `with_sums` writes dot products out; `check_bounds` says no where two sums over the same terms, a moment of
-             the sum and the sum of the moments, do not end at the same term
+Result       `with_sums` writes dot products out
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from sympy import Expr, Integer, Symbol, expand
-
-from derivations.documents.judge.algebra.scalar_letters import EXPECTATIONS, VARIANCES, is_moment, is_size
-from derivations.documents.judge.wording import size_text
+from derivations.documents.judge.algebra.scalar_letters import is_moment, is_size
 from derivations.documents.scope import Scope
-from derivations.documents.scope.sizes import size_of
 from derivations.documents.syntax import (
     Aggregate,
-    Annotated,
     Call,
     Name,
     Node,
@@ -30,13 +23,9 @@ from derivations.documents.syntax import (
     Transpose,
     rebuilt,
 )
-from derivations.documents.verdicts import Finding
 
-__all__ = ["check_bounds", "in_components", "vectors_of", "with_sums"]
+__all__ = ["in_components", "vectors_of", "with_sums"]
 
-CHECK = "chain"
-WIDTHS_OF_HEADS = frozenset({"d_k", "d_v"})
-WIDTHS = WIDTHS_OF_HEADS | {"d_ff", "d_model"}
 DEVIATIONS = frozenset({"Std", "std", "SD"})
 
 
@@ -88,53 +77,3 @@ def vectors_of(node: Any) -> tuple[Name, Name] | None:
     if len(vectors) == len(factors) == 2 and vectors[0] != vectors[1]:
         return vectors[0], vectors[1]
     return None
-
-
-def check_bounds(left: Node, right: Node, scope: Scope) -> Iterator[Finding]:
-    r"""Say no to `Var(\sum_{i=1}^n x_i) = \sum_{i=1}^{n-1} Var(x_i)`, and to `\sum_{i=1}^{n-1} 1 = n`.
-
-    A sum of ones to one width of a layer is not another one, as far as the section knows.
-    Sums that begin elsewhere are left alone: their first term may be no random variable.
-    """
-    if isinstance(left, Aggregate) and left.kind == "sum" and _is_one(left.body):
-        count, said = _count(left), size_of(right)
-        more = expand(count - said) if count is not None and said is not None else Integer(0)
-        if (more.is_Integer and more != 0) or (count != said and _are_two_widths(count, said, scope)):
-            yield Finding("wrong", CHECK, f"the sum has {count} terms", right=size_text(count))
-    for whole, terms in ((left, right), (right, left)):
-        match whole, terms:
-            case (
-                Call(function=Name(base=outer), arguments=(Aggregate(kind="sum") as inside,)),
-                Aggregate(kind="sum", body=Call(function=Name(base=inner), arguments=(body,))),
-            ) if outer == inner in VARIANCES | EXPECTATIONS and _same_range(inside, terms) and body == inside.body:
-                counts = [_count(inside), _count(terms)]
-                more = expand(counts[0] - counts[1]) if counts[0] is not None and counts[1] is not None else None
-                if more is not None and more.is_Integer and more != 0:
-                    reason = f"one sum has {counts[0]} terms, the other {counts[1]}"
-                    yield Finding("wrong", CHECK, reason, right="both sums over the same terms")
-
-
-def _are_two_widths(count: Expr | None, said: Expr | None, scope: Scope) -> bool:
-    """Say whether two sizes are widths of a layer, not set to one thing: with one head the model may be as wide."""
-    pair = (str(count), str(said))
-    several = "d_model" not in pair or WIDTHS_OF_HEADS.isdisjoint(pair) or scope.is_used(Name("h"))
-    if not several or not WIDTHS.issuperset(pair) or WIDTHS_OF_HEADS.issuperset(pair):
-        return False
-    first, second = (scope.value_of(key) or Symbol(key) for key in pair)
-    return bool(expand(first - second) != 0)
-
-
-def _same_range(first: Aggregate, second: Aggregate) -> bool:
-    return (first.index, first.lower) == (second.index, second.lower)
-
-
-def _is_one(node: Node) -> bool:
-    while isinstance(node, Annotated):
-        node = node.of
-    return isinstance(node, Number) and node.value == 1
-
-
-def _count(aggregate: Aggregate) -> Expr | None:
-    """Return how many terms a sum has."""
-    ends = [size_of(each) if each is not None else None for each in (aggregate.lower, aggregate.upper)]
-    return expand(ends[1] - ends[0] + 1) if ends[0] is not None and ends[1] is not None else None

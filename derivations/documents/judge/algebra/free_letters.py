@@ -2,7 +2,7 @@
 
 Definition   a letter is free that is no index of a sum, no constant, no function that is known, no label or index of
              another one: the O of W^O; a letter cancels that stands above and below the line of a fraction
-Result       `letters_of`, `free_letters`, `indices_of`, `indices_below`, `cancellable`; `may_be_means` and
+Result       `letters_of`, `free_letters`, `indices_of`, `cancellable`; `may_be_means` and
              `has_differentials` tell of letters that may be tied to others, or be no letters
 """
 
@@ -15,7 +15,7 @@ from derivations.documents.judge.algebra.sampled import DELTAS, is_known_functio
 from derivations.documents.syntax import Aggregate, Call, Name, Node, Power, Product, Quotient, Sum, Words
 
 __all__ = [
-    "PLACE", "cancellable", "free_letters", "has_differentials", "indices_below", "indices_of", "letters_of",
+    "PLACE", "cancellable", "free_letters", "has_differentials", "indices_of", "letters_of",
     "may_be_means",
 ]  # fmt: skip
 
@@ -87,10 +87,3 @@ def indices_of(side: Node) -> Iterator[str]:
             yield from (each.key for each in part.index if isinstance(each, Name))
         elif isinstance(part, Name) and part.base != "d":
             yield from (each.key for each in part.subscripts if isinstance(each, Name) and len(each.base) == 1)
-
-
-def indices_below(side: Node) -> set[Name]:
-    """Return the small letters that stand alone below others."""
-    names = (part for part in side.walk() if isinstance(part, Name))
-    below = (each for name in names for each in name.subscripts if isinstance(each, Name))
-    return {each for each in below if len(each.key) == 1 and each.key.islower()}

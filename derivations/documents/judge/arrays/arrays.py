@@ -25,20 +25,9 @@ from derivations.documents.syntax import Call, Name, Node, Number
 from derivations.language.arrays.expression import Array
 from derivations.language.arrays.shapes import ShapeError
 
-__all__ = ["NotRead", "Reader", "Value", "function_word", "indices_of", "read_value"]
+__all__ = ["NotRead", "Reader", "Value", "function_word", "indices_of"]
 
-MOST_NODES = 400
 CONSTANTS: dict[str, Expr] = {"e": E, "pi": pi, "π": pi}
-
-
-def read_value(
-    node: Node, meaning: Mapping[str, Value], indices: frozenset[str] = frozenset(), *, columns: bool = False
-) -> Value:
-    """Return what a formula means; raises `NotRead` or `ShapeError`."""
-    count = sum(1 for _ in node.walk())
-    if count > MOST_NODES:
-        raise NotRead(f"the formula has {count} parts")
-    return Reader(meaning, indices, columns).value(node)
 
 
 @dataclass

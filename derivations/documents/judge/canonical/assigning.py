@@ -45,7 +45,7 @@ ROW = index("row")
 
 @dataclass(frozen=True)
 class Assignment:
-    """What letters mean; `columns` as `read_value` takes it. `targets` are the forms with what they are then."""
+    """What letters mean; `columns` as a formula is read. `targets` are the forms with what they are then."""
 
     meaning: tuple[tuple[str, Value], ...]
     indices: frozenset[str]
