@@ -363,6 +363,10 @@ class NumPyLayerPrinter(FormulaPrinter):
         scores, count = node.args
         return f"top_k({self._exact(scores)}, {self._scalar.whole(total(count))})"
 
+    def _print_TopKMask(self, node: Array) -> str:
+        scores, visible, count = node.args
+        return f"top_k_mask({self._exact(scores)}, {self._print(visible)}, {self._scalar.whole(total(count))})"
+
     def _print_BatchTranspose(self, node: Array) -> str:
         return f"{self._exact(node.args[0])}.mT"
 

@@ -49,6 +49,7 @@ __all__ = [
     "sum_batch",
     "take_rows",
     "top_k",
+    "top_k_mask",
     "windows",
 ]
 
@@ -177,6 +178,13 @@ def top_k(scores: Any, k: int) -> Any:
     return np.argsort(-scores, axis=-1, kind="stable")[..., :k].swapaxes(-1, -2)
 
 
+def top_k_mask(scores: Any, visible: Any, k: int) -> Any:
+    """Return the mask of the k largest visible entries of every row, of equal ones the first."""
+    order = np.argsort(-np.where(visible, scores, -np.inf), axis=-1, kind="stable")
+    ranks = np.argsort(order, axis=-1)  # the inverse of a permutation
+    return (ranks < k) & visible
+
+
 def routed_product(rows: Any, matrices: Any, numbers: Any) -> Any:
     """Return every row times the matrix that its number names, x_i W_{numbers_i}: one product for each matrix."""
     batch = np.broadcast_shapes(rows.shape[:-1], numbers.shape)
@@ -237,7 +245,7 @@ def place_axis(x: Any, axis: int, start: int, size: int, step: int) -> Any:
 def place_block(columns: Any, block: int, count: int) -> Any:
     """Return a matrix of `count` blocks of columns: the given one as number `block`, zeros elsewhere."""
     *rows, d = columns.shape
-    wide = np.zeros((*rows, count * d), columns.dtype)
+    wide = np.zeros_like(columns, shape=(*rows, count * d))  # of its class, so that recorded products stay recorded
     wide[..., block * d : (block + 1) * d] = columns
     return wide
 

@@ -47,7 +47,7 @@ from derivations.language.arrays.functions import (
 )
 from derivations.language.arrays.masks import BandMask, CausalMask, WindowMask
 from derivations.language.arrays.recurrence import Recurrence
-from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
+from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK, TopKMask
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.selection import (
     AddedEntries,
@@ -111,6 +111,7 @@ EXAMPLES: tuple[Array, ...] = (
     RoutedOuter(X, array("U", n, m), TOKENS, h),
     RoutedProduct(X, EXPERTS, TOKENS),
     TopK(X, 1),
+    TopKMask(array("S", n, m), mask_array("M", n, m), 2),
     Recurrence(X, array("B", n, d, m)),
     Recurrence(v, array("B", n, d, m), 1, X, Y),
     PlacedRows(array("P", 3, d), 1, 5),

@@ -31,7 +31,7 @@ from derivations.language.arrays.functions import (
     RowSoftmax,
     RowSum,
 )
-from derivations.language.arrays.routing import BatchTranspose, RoutedProduct, TopK
+from derivations.language.arrays.routing import BatchTranspose, RoutedProduct, TopK, TopKMask
 from derivations.language.arrays.rows import RowRange
 from derivations.language.arrays.selection import Chosen, EveryOther, OneHot, Pick, RelativeBuckets
 
@@ -60,7 +60,18 @@ def _same(node: Array) -> dict[int, Axes]:
     return {k: tuple(range(len(a.shape))) for k, a in operands(node)}
 
 
-for _entrywise in (Plus, Scaled, Hadamard, MaskConjunction, Elementwise, RowSoftmax, Interleave, Concatenate, SumOver):
+for _entrywise in (
+    Plus,
+    Scaled,
+    Hadamard,
+    MaskConjunction,
+    Elementwise,
+    RowSoftmax,
+    TopKMask,
+    Interleave,
+    Concatenate,
+    SumOver,
+):
     operand_axes.register(_entrywise, _same)
 for _columns in (
     ColumnBlock,

@@ -1,8 +1,8 @@
 """Routing of rows to matrices of a family: the k largest entries of each row, and the products by routed matrices.
 
-`TopK` gives the places of the largest entries. `RoutedProduct` multiplies every row by the one matrix that its number
-selects, so that each row needs k of the E matrices. `RoutedOuter` is the gradient of that product by the matrices; its
-gradient by the rows uses a `BatchTranspose`.
+`TopK` gives the places of the largest entries, `TopKMask` shows them to attention. `RoutedProduct` multiplies every row
+by the one matrix that its number selects, so that each row needs k of the E matrices. `RoutedOuter` is the gradient of
+that product by the matrices; its gradient by the rows uses a `BatchTranspose`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from derivations.language.arrays.expression import Array, Shape, avoiding, requi
 from derivations.language.arrays.scalars import Iverson, Within
 from derivations.language.arrays.shapes import Place, Sized, axis, flat, same_size, shape_text, sum_along, total
 
-__all__ = ["BatchTranspose", "RoutedOuter", "RoutedProduct", "TopK"]
+__all__ = ["BatchTranspose", "RoutedOuter", "RoutedProduct", "TopK", "TopKMask"]
 
 
 class TopK(Array):
@@ -62,18 +62,61 @@ class TopK(Array):
         columns = total(scores.shape[1])
         here = fresh_index(avoid)
         other = fresh_index({*avoid, here})
-
-        def ahead(of: Expr, before: Expr) -> Expr:
-            """Return 1 if the entry at place `before` ranks before the entry at place `of`, else 0."""
-            larger, no_less = (
-                Iverson(relation(scores.entry(row, before), scores.entry(row, of), evaluate=False))
-                for relation in (Gt, Ge)
-            )
-            return Iverson(Lt(before, of, evaluate=False)) * no_less + Iverson(Lt(of, before, evaluate=False)) * larger
-
         # The rank of a place is the number of entries ahead of it; exactly one place has each rank.
-        rank = Sum(ahead(here, other), (other, 0, columns - 1))
+        rank = Sum(_ahead(scores, row, here, other), (other, 0, columns - 1))
         return Sum(here * KroneckerDelta(rank, number), (here, 0, columns - 1))
+
+
+def _ahead(scores: Array, row: Expr, of: Expr, before: Expr) -> Expr:
+    """Return 1 if the entry at place `before` of a row ranks before the entry at place `of`, else 0."""
+    larger, no_less = (
+        Iverson(relation(scores.entry(row, before), scores.entry(row, of), evaluate=False)) for relation in (Gt, Ge)
+    )
+    return Iverson(Lt(before, of, evaluate=False)) * no_less + Iverson(Lt(of, before, evaluate=False)) * larger
+
+
+class TopKMask(Array):
+    """The mask of the k largest visible entries of each row; where a row has no more than k, all that are visible.
+
+    Definition   entry (i, j) is 1 if place j is visible in row i, and fewer than k visible entries of the row are
+                 larger, or equal and at a smaller place
+    Shapes       scores (n, m), mask (n, m), result (n, m), boolean
+    """
+
+    def __new__(cls, scores: Array, visible: Array, count: Sized) -> Array:
+        """Build the mask of the `count` largest entries of each row among the visible ones."""
+        return super().__new__(cls, scores, visible, axis(count))
+
+    def _infer(self) -> Shape:
+        scores, visible, _ = self.args
+        require(
+            scores.kind == "real" and visible.kind == "boolean",
+            lambda: f"mask of the largest entries of {scores}: reals and a boolean mask are needed, not {visible}",
+        )
+        require(
+            len(scores.shape) == 2 and len(visible.shape) == 2 and all(map(same_size, scores.shape, visible.shape)),
+            lambda: (
+                f"mask of the largest entries of {scores}: a matrix is needed and a mask of its shape, not "
+                f"{shape_text(scores.shape)} and {shape_text(visible.shape)}"
+            ),
+        )
+        return scores.shape
+
+    @property
+    def kind(self) -> str:
+        """The kind of the entries: "boolean"."""
+        return "boolean"
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"topmask({', '.join(map(str, self.args))})"
+
+    def _entry(self, *places: Place) -> Expr:
+        scores, visible, count = self.args
+        row, column = map(flat, places)
+        other = fresh_index(avoiding(self, places))
+        seen = visible.entry(row, other) * _ahead(scores, row, column, other)
+        rank = Sum(seen, (other, 0, total(scores.shape[1]) - 1))
+        return visible.entry(row, column) * Iverson(Lt(rank, total(count), evaluate=False))
 
 
 class BatchTranspose(Array):

@@ -39,7 +39,6 @@ from derivations.language.differentiation.preparation import has_weights, prepar
 from derivations.language.differentiation.pullback import Pullback
 from derivations.language.differentiation.reverse import passes
 from derivations.language.layers.layer import Apply, Equation, Layer, Repeat
-from derivations.language.layers.names import variables_in
 
 __all__ = ["Parts", "add_part", "backward_parts", "forward_parts", "nodes_of"]
 
@@ -113,12 +112,21 @@ def backward_parts(layer: Layer, wanted: frozenset[str], known: Known, batch: Ex
 
 
 def _needed(layer: Layer) -> set[Variable]:
-    """Return the variables that the outputs of a layer are computed from."""
+    """Return the variables whose gradient the outputs of a layer need: a choice, such as a mask, has none."""
     needed = {*layer.outputs}
     for equation in reversed(layer.equations):
         if equation.variable in needed:
-            needed.update(variables_in(equation.value))
+            needed.update(_with_slope(equation.value))
     return needed
+
+
+def _with_slope(node: Array) -> Iterator[Variable]:
+    """Yield the variables that a node is computed from, except by way of booleans and integers."""
+    if isinstance(node, Variable):
+        yield node
+    elif node.kind == "real":
+        for operand in operands(node):
+            yield from _with_slope(operand)
 
 
 def _read(node: Array) -> set[Variable]:
@@ -245,7 +253,8 @@ class _Counting:
             moved = entries(node.args[0].shape if isinstance(node, ScatterRows) else node.shape)
             table = node if isinstance(node, ScatterRows) else node.args[0]
             return product_flops(total(table.shape[0]) * moved, entries(node.shape), self.convention)
-        if self.convention.causal == "visible":
+        counted, sums = node_operations(node), summed_entries(node)
+        if self.convention.causal != "full":
             # the sum of a masked row adds only its visible entries
             seen = (
                 self.sparsity.visible(node.args[0])
@@ -253,11 +262,12 @@ class _Counting:
                 else asked or self.sparsity.visible(node)
             )
             shown = seen and visible_operations(node, seen.pairs)
-            if shown:
-                return shown
-        counted = node_operations(node)
+            if seen and shown and self.convention.causal == "visible":
+                counted, sums = shown, seen.pairs
+            elif shown:
+                counted, sums = replace(counted, matmul=counted.matmul / 2), sums / 2
         if counted.matmul != 0:  # other products; the rules count 2 FLOPs for each multiply-add
-            products = product_flops(counted.matmul / 2, summed_entries(node), self.convention)
+            products = product_flops(counted.matmul / 2, sums, self.convention)
             counted = replace(counted, matmul=products.matmul)
         return counted
 

@@ -15,9 +15,11 @@ from functools import lru_cache, singledispatch
 from sympy import Expr, Integer, Min, floor
 
 from derivations.language.arrays.arrangements import SumOver
+from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.expression import Array, Member, Plus, Scaled, Transpose, Variable
 from derivations.language.arrays.functions import Elementwise, Hadamard, MaskConjunction, RowSoftmax
 from derivations.language.arrays.masks import CausalMask, as_band, chunks_of, intersection
+from derivations.language.arrays.routing import TopKMask
 from derivations.language.arrays.shapes import total
 from derivations.language.differentiation.pullback import Pullback
 from derivations.language.layers.layer import Apply, Equation, Layer, Repeat
@@ -118,11 +120,13 @@ class MaskSparsity:
             known = [part for part in map(self.mask, node.args) if part is not None]
             # an unknown mask may hide more: what the known one hides stays hidden
             return MaskConjunction(*known) if len(set(known)) == 2 else known[0] if known else None
+        if isinstance(node, TopKMask):
+            return self.mask(node.args[1])  # which entries are the largest depends on more than sizes
         return node if visible_pairs(node) is not None else None
 
-    def of_softmax(self, node: RowSoftmax) -> Visible | None:
-        """Return the pairs that a softmax with a known mask reads, else None."""
-        known = self.mask(node.args[1]) if len(node.args) == 2 else None
+    def of_softmax(self, node: RowSoftmax | TopKMask) -> Visible | None:
+        """Return the pairs that a softmax, or a choice of the largest, with a known mask reads, else None."""
+        known = self.mask(node.args[1]) if len(node.args) > 1 else None
         return None if known is None else Visible(known)
 
     def visible(self, node: Array) -> Visible | None:
@@ -157,8 +161,12 @@ class MaskSparsity:
 
     def reads(self, node: Array, asked: Visible | None) -> Iterator[tuple[Array, Visible | None]]:
         """Yield each operand of a node and the pairs at which it is read, if the node is read at some pairs."""
-        if isinstance(node, RowSoftmax):
+        if isinstance(node, RowSoftmax | TopKMask):
             yield node.args[0], self.of_softmax(node)
+        elif isinstance(node, Contraction):
+            for operand, at in node.operands:
+                # an operand whose last two places are those of the pair is read at the same pairs
+                yield operand, asked if len(node.indices) == 2 and at[-2:] == node.indices else None
         elif isinstance(node, Hadamard):
             left, right = node.args
             yield left, self.visible(right) or asked  # a o 0 = 0: a is not needed where the other factor is 0

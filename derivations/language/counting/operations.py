@@ -46,7 +46,7 @@ from derivations.language.arrays.functions import (
     RowSum,
 )
 from derivations.language.arrays.recurrence import Recurrence
-from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
+from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK, TopKMask
 from derivations.language.arrays.row_major import placed
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.scalars import Iverson
@@ -163,7 +163,7 @@ _MOVED = (
 )
 _CHOSEN = (BandMask, MaskConjunction, OneHot, Pick, EveryOther, Windows, PlacedBlock)
 _ROWS = (RowRange, PlacedRows, Stacked, Chosen, RelativeBuckets)
-_ROUTED = (TopK, BatchTranspose)
+_ROUTED = (TopK, TopKMask, BatchTranspose)
 for _free in (*_REPEATED, *_MOVED, *_CHOSEN, *_ROUTED, *_ROWS):
     node_operations.register(_free, lambda node: Flops())
 
@@ -221,6 +221,8 @@ def visible_operations(node: Array, pairs: Expr) -> Flops | None:
         return Flops(softmax=5 * pairs)
     if isinstance(node, RowSum):
         return Flops(reduction=pairs + (entries(node.shape) if isinstance(node, RowMean) else 0))
+    if isinstance(node, Contraction):
+        return _at_pairs(node, pairs)
     if not isinstance(node, Plus | Scaled | Hadamard | Elementwise | Tabulated) or len(node.shape) != 2:
         return None
     if is_outer_product(node):
@@ -228,6 +230,15 @@ def visible_operations(node: Array, pairs: Expr) -> Flops | None:
     kind, operations = _entrywise(node)
     counts = (pairs if along == {0, 1} else _count(node, along) for along in operations)
     return Flops(**{kind: sum(counts, Integer(0))})
+
+
+def _at_pairs(node: Contraction, pairs: Expr) -> Flops | None:
+    """Return the operations of a contraction at some of its entries, or None if it has no sum of its own for each."""
+    along, _ = placed(node)
+    read = {s for _, places in node.operands for place in places for s in place.free_symbols}
+    if along or len(node.shape) != 2 or not read.issuperset(node.indices):
+        return None
+    return node_operations(node).times(pairs / entries(node.shape))
 
 
 def product_flops(multiply_adds: Expr, sums: Expr, convention: Convention) -> Flops:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from sympy import Expr, Integer, Max, Symbol, exp, expand, tanh
 
 from derivations.language.arrays.arrangements import ColumnBlock
+from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.expression import (
     Array,
@@ -43,8 +44,8 @@ __all__ = ["Storage", "Treatment", "is_normalisation", "storages"]
 _STATISTICS = (RowMean, RowSum, RowLogSumExp)  # one number for each row
 _ENTRY_BY_ENTRY = (Plus, Scaled, Hadamard, Elementwise, RowBroadcast, ColumnBroadcast, Transpose)
 _VIEWS = (  # nodes that share the storage of their operand; a convolution reads `Windows` without storing them
-    *(Transpose, BatchTranspose, Member, RowBroadcast, ColumnBroadcast, ColumnBlock, RowRange, EveryOther),
-    *(Windows, PlacedRows),
+    *(Transpose, BatchTranspose, Member, RowBroadcast, ColumnBroadcast, ColumnBlock, ColumnRange),
+    *(RowRange, EveryOther, Windows, PlacedRows),
 )
 _x = Symbol("x", real=True)
 _KEEP_THEIR_VALUE = (Max(0, _x), exp(_x), tanh(_x), 1 / (1 + exp(-_x)))  # slopes [y > 0], y, 1 - y^2, y (1 - y)

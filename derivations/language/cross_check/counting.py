@@ -44,7 +44,7 @@ from derivations.language.arrays.functions import (
     RowSum,
 )
 from derivations.language.arrays.recurrence import Recurrence
-from derivations.language.arrays.routing import RoutedProduct, TopK
+from derivations.language.arrays.routing import RoutedProduct, TopK, TopKMask
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.selection import Chosen, EveryOther, OneHot, Pick, RelativeBuckets, Windows
 from derivations.language.arrays.shapes import total
@@ -271,6 +271,7 @@ class _Run:
     @value.register(Lookup)
     @value.register(Pick)
     @value.register(TopK)
+    @value.register(TopKMask)
     @value.register(ColumnBlock)
     @value.register(PlacedBlock)
     @value.register(MaskConjunction)

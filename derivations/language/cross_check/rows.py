@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import reduce
 from itertools import pairwise
 from operator import add, mul
@@ -25,7 +25,7 @@ from derivations.language.arrays.functions import (
     RowSum,
 )
 from derivations.language.arrays.recurrence import Recurrence
-from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
+from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK, TopKMask
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.selection import (
     AddedEntries,
@@ -219,19 +219,38 @@ def _(node: TopK) -> Meaning:
     scores, count = meaning(node.args[0]), meaning(total(node.args[1]))
 
     def first(row: list[Any], kept: int, assignment: Assignment) -> list[int]:
-        # of equal entries the one at the smaller place comes first
-        order = sorted(range(len(row)), key=lambda place: (-row[place], place))
         if kept > len(row):
             raise Undefined(f"a row of {len(row)} has no {kept} largest entries")
-        for place, after in pairwise(order):
-            sign_of(row[place] - row[after], assignment)  # inside a derivative, a tie is a kink and raises `Unfit`
-        return order[:kept]
+        return _falling(row, range(len(row)), assignment)[:kept]
 
     def value(assignment: Assignment) -> Any:
         kept = whole(count(assignment))
         return [
             list(places) for places in zip(*(first(row, kept, assignment) for row in scores(assignment)), strict=True)
         ]
+
+    return value
+
+
+def _falling(row: list[Any], places: Iterable[int], assignment: Assignment) -> list[int]:
+    """Return places of a row, that of the largest entry first, of equal entries the one at the smaller place."""
+    order = sorted(places, key=lambda place: (-row[place], place))
+    for place, after in pairwise(order):
+        sign_of(row[place] - row[after], assignment)  # inside a derivative, a tie is a kink and raises `Unfit`
+    return order
+
+
+@rule.register
+def _(node: TopKMask) -> Meaning:
+    scores, visible, count = meaning(node.args[0]), meaning(node.args[1]), meaning(total(node.args[2]))
+
+    def shown(row: list[Any], seen: list[int], kept: int, assignment: Assignment) -> list[int]:
+        first = _falling(row, (place for place, here in enumerate(seen) if here), assignment)[:kept]
+        return [int(place in first) for place in range(len(row))]
+
+    def value(assignment: Assignment) -> Any:
+        kept, rows = whole(count(assignment)), zip(scores(assignment), visible(assignment), strict=True)
+        return [shown(row, seen, kept, assignment) for row, seen in rows]
 
     return value
 

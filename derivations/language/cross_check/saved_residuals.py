@@ -14,6 +14,7 @@ from math import prod
 from sympy import Expr, Lambda, Max, Symbol, diff, exp, tanh
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.expression import (
     Array,
@@ -39,7 +40,7 @@ from derivations.language.arrays.functions import (
     RowSum,
 )
 from derivations.language.arrays.recurrence import Recurrence
-from derivations.language.arrays.routing import BatchTranspose, RoutedProduct, TopK
+from derivations.language.arrays.routing import BatchTranspose, RoutedProduct, TopK, TopKMask
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.selection import Chosen, EveryOther, Pick, RelativeBuckets, Windows
@@ -152,6 +153,7 @@ class _Forward:
     @value.register(RowBroadcast)
     @value.register(ColumnBroadcast)
     @value.register(ColumnBlock)
+    @value.register(ColumnRange)
     @value.register(Scaled)
     @value.register(Windows)
     @value.register(PlacedRows)
@@ -173,6 +175,7 @@ class _Forward:
     @value.register(PlacedBlock)
     @value.register(Stacked)
     @value.register(TopK)
+    @value.register(TopKMask)
     @value.register(MaskConjunction)
     @value.register(Tabulated)
     @value.register(Explicit)

@@ -16,9 +16,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Basic, Expr, Lambda, Symbol
+from sympy import Basic, Expr, Lambda, Symbol, Tuple
 
 from derivations.language.arrays.arrangements import SumOver, Tabulated
+from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
@@ -39,6 +40,7 @@ from derivations.language.arrays.functions import (
 )
 from derivations.language.arrays.masks import as_band
 from derivations.language.arrays.operand_axes import Axes, NotCausal, operand_axes, operands
+from derivations.language.arrays.routing import TopKMask
 from derivations.language.arrays.rows import RowRange
 from derivations.language.arrays.selection import RelativeBuckets
 from derivations.language.arrays.shapes import Axis, total
@@ -62,9 +64,9 @@ def looks_back(node: Array, known: Callable[[Array], bool]) -> bool:
     if isinstance(node, BandMask | Tabulated):
         band = as_band(node)
         return band is not None and band.looks_back
-    # a softmax has weight 0 where its mask hides
-    if isinstance(node, RowSoftmax):
-        return len(node.args) == 2 and looks_back(node.args[1], known)
+    # a softmax has weight 0 where its mask hides, and what is hidden is not among the largest entries
+    if isinstance(node, RowSoftmax | TopKMask):
+        return len(node.args) > 1 and looks_back(node.args[1], known)
     if isinstance(node, MaskConjunction | Hadamard):
         # a product is 0 where one factor is 0
         return any(looks_back(part, known) for part in node.args)
@@ -139,12 +141,15 @@ class Positions:
         read = operand_axes(node)
         self._require_past(node, read, view)
         changed: dict[int, Basic] = {}
+        if isinstance(node, Contraction):
+            self._require_same_places(node)
+            changed[1] = Tuple(*self.shape(node, view))
         for place, argument in enumerate(node.args):
             if place in read:
                 changed[place] = self.cut(argument, self._view_of(argument, read[place], view))
             elif isinstance(node, RowBroadcast | ColumnBroadcast):
                 changed[place] = self._length(argument, view[0 if isinstance(node, RowBroadcast) else 1])
-            else:
+            elif place not in changed:
                 self._require_fixed(node, argument)
         return _rebuilt(node, changed)
 
@@ -158,7 +163,7 @@ class Positions:
 
     def _require_past(self, node: Array, read: dict[int, Axes], view: View) -> None:
         """Raise `NotCausal` for a sum over positions that no mask restricts: later positions would change it."""
-        if isinstance(node, RowSoftmax) and self.are_along(node.shape[-1]):
+        if isinstance(node, RowSoftmax | TopKMask) and self.are_along(node.shape[-1]):
             # keys at the new positions only would leave out the keys in the cache
             if not (view[-1] and looks_back(node, self.back)):
                 raise NotCausal(f"{node} is over all positions, later ones too: it needs a mask that looks back only")
@@ -182,6 +187,14 @@ class Positions:
         """Raise `NotCausal` for a node that depends on the number of positions, which grows from step to step."""
         if any(part.has(self.new) for part in parts):
             raise NotCausal(f"{node} depends on the number {self.new} of positions, which grows from step to step")
+
+    def _require_same_places(self, node: Contraction) -> None:
+        """Raise `NotCausal` unless position i of a contraction reads its operands at position i, and nowhere i."""
+        positions = [index for index, along in zip(node.indices, node.shape, strict=True) if self.are_along(along)]
+        elsewhere = [place for _, places in node.operands for place in places if place not in positions]
+        # a factor such as [i >= j] would be that of row i where row t - n + i is meant
+        if any(part.has(*positions) for part in (node.factor, *elsewhere)):
+            raise NotCausal(f"{node} depends on the numbers of its positions, or reads others")
 
     def _of_pairs(self, node: Array, view: View) -> Array:
         full: Array = node.xreplace({self.new: self.all})

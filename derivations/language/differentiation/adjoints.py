@@ -60,7 +60,7 @@ from derivations.language.arrays.functions import (
     exponential,
 )
 from derivations.language.arrays.recurrence import Recurrence
-from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
+from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK, TopKMask
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.selection import (
@@ -168,6 +168,7 @@ def adjoints(node: Array, g: Array, value: Array) -> Iterator[tuple[Array, Array
 @adjoints.register(RelativeBuckets)
 @adjoints.register(OneHot)
 @adjoints.register(TopK)
+@adjoints.register(TopKMask)
 @adjoints.register(Explicit)
 def _(node: Array, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
     """A constant has no operands to differentiate."""

@@ -331,6 +331,11 @@ class ArrayPrinter(EntrywisePrinter):
         name = self.subscripted(self.function_of(expr, "top"), self._print(total(count)))
         return self.applied(name, [self._print(scores)])
 
+    def _print_TopKMask(self, expr: Basic) -> str:
+        scores, visible, count = expr.args
+        name = self.subscripted(self.function_of(expr, "topmask"), self._print(total(count)))
+        return self.applied(name, [f"{self._print(scores)}; {self._print(visible)}"])
+
     def _print_BatchTranspose(self, expr: Basic) -> str:
         return self.transposed(self.operand(expr.args[0], ATOM), expr.args[0])
 

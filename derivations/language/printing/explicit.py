@@ -20,6 +20,7 @@ from sympy import Tuple as Places
 from sympy.core.symbol import Str
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.exponentials import RowMax
 from derivations.language.arrays.expression import (
@@ -46,7 +47,7 @@ from derivations.language.arrays.functions import (
     RowSum,
 )
 from derivations.language.arrays.recurrence import Recurrence
-from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
+from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK, TopKMask
 from derivations.language.arrays.rows import (
     PlacedRows,
     RowRange,
@@ -277,6 +278,12 @@ def _(node: PlacedBlock, scope: _Scope) -> Value:
     block, count = _number(node, node.args[1]), _number(node, node.args[2])
     body = _value(node.args[0], scope)
     return Matrix.hstack(*(body if number == block else zeros(*body.shape) for number in range(count)))
+
+
+@_value.register
+def _(node: ColumnRange, scope: _Scope) -> Value:
+    start, width = _number(node, node.args[1]), _number(node, node.shape[-1])
+    return _value(node.args[0], scope)[:, start : start + width]
 
 
 @_value.register
@@ -533,13 +540,23 @@ def _decayed(decay: Value, before: Value, more: Value, own: int, rank: int) -> V
 def _(node: TopK, scope: _Scope) -> Value:
     scores, count = _value(node.args[0], scope), _number(node, node.args[1])
 
-    def places(row: int) -> list[int]:
-        entries = list(scores[row, :])
-        if not all(entry.is_comparable for entry in entries):
-            raise ShapeError(f"{node} as places: give numbers for the entries of row {row}")
-        return sorted(range(len(entries)), key=lambda place: (-entries[place], place))[:count]
+    return Matrix([_falling(node, scores, row, range(scores.cols))[:count] for row in range(scores.rows)]).T
 
-    return Matrix([places(row) for row in range(scores.rows)]).T
+
+def _falling(node: Array, scores: Matrix, row: int, places: Iterable[int]) -> list[int]:
+    """Return places of a row, that of the largest entry first, of equal entries the one at the smaller place."""
+    entries = list(scores[row, :])
+    if not all(entry.is_comparable for entry in entries):
+        raise ShapeError(f"{node} as places: give numbers for the entries of row {row}")
+    return sorted(places, key=lambda place: (-entries[place], place))
+
+
+@_value.register
+def _(node: TopKMask, scope: _Scope) -> Value:
+    scores, visible, count = _value(node.args[0], scope), _value(node.args[1], scope), _number(node, node.args[2])
+    seen = [[place for place in range(scores.cols) if visible[row, place] != 0] for row in range(scores.rows)]
+    first = [_falling(node, scores, row, places)[:count] for row, places in enumerate(seen)]
+    return Matrix(*scores.shape, lambda r, c: int(c in first[r]))
 
 
 @_value.register

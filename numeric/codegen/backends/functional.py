@@ -20,6 +20,7 @@ __all__ = [
     "routed_product",
     "row_exponentials",
     "top_k",
+    "top_k_mask",
 ]
 
 
@@ -28,6 +29,13 @@ def top_k(scores: Any, k: int) -> Any:
     if k > scores.shape[-1]:
         raise ValueError(f"the {k} largest entries of a row are asked for, and a row has {scores.shape[-1]}")
     return np.argsort(-scores, axis=-1, stable=True)[..., :k].swapaxes(-1, -2)
+
+
+def top_k_mask(scores: Any, visible: Any, k: int) -> Any:
+    """Return the mask of the k largest visible entries of every row, of equal ones the first."""
+    order = np.argsort(-np.where(visible, scores, -np.inf), axis=-1, stable=True)
+    ranks = np.argsort(order, axis=-1)  # the inverse of a permutation
+    return (ranks < k) & visible
 
 
 def routed_product(rows: Any, matrices: Any, numbers: Any) -> Any:

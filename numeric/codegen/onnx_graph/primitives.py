@@ -19,6 +19,7 @@ __all__ = [
     "scatter_rows",
     "take_rows",
     "top_k",
+    "top_k_mask",
 ]
 
 np: Any = None
@@ -54,6 +55,14 @@ def row_exponentials(x: Any, base: Any) -> Any:
 def top_k(scores: Any, k: Any) -> Any:
     """Return the places of the k largest entries of every row, of equal ones the first: (n, m) becomes (k, n)."""
     return np.largest_places(scores, k).swapaxes(-1, -2)
+
+
+def top_k_mask(scores: Any, visible: Any, k: Any) -> Any:
+    """Return the mask of the k largest visible entries of every row, of equal ones the first."""
+    count = scores.shape[-1]
+    order = np.largest_places(np.where(visible, scores, np.finfo(scores.dtype).min), count)
+    ranks = np.largest_places(-order.astype(scores.dtype), count)  # the inverse of a permutation
+    return (ranks < k) & visible
 
 
 def routed_product(rows: Any, matrices: Any, numbers: Any) -> Any:

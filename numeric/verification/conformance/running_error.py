@@ -107,6 +107,12 @@ class Bounded(NDArrayOperatorsMixin):
         """Return the entries at the given indices."""
         return self.moved(lambda part: part[places])
 
+    def __setitem__(self, places: Any, entries: Any) -> None:
+        """Put entries at the given indices, each with its bound."""
+        given = _operand(entries, self.arithmetic)
+        self.value, self.error = self.value.copy(), self.error.copy()  # an error may be one number for all entries
+        self.value[places], self.error[places] = given.value, given.error
+
     @property
     def mT(self) -> "Bounded":
         """The transposed matrices."""
@@ -319,8 +325,8 @@ def _einsum(text: str, *operands: Any) -> Bounded:
     return Bounded(np.einsum(text, *(part.value for part in parts)), reach - sizes + rounded, arithmetic)
 
 
-def _full_like(array: Bounded, fill: Any, **options: Any) -> Bounded:
-    value = np.full_like(array.value, fill)
+def _full_like(array: Bounded, fill: Any, shape: Any = None, **options: Any) -> Bounded:
+    value = np.full_like(array.value, fill, shape=shape)
     return _operand(value, array.arithmetic)
 
 
@@ -331,8 +337,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "broadcast_arrays": _broadcast_arrays,
     "einsum": _einsum,
     "full_like": _full_like,
-    "zeros_like": lambda array, **options: _full_like(array, 0.0),
-    "ones_like": lambda array, **options: _full_like(array, 1.0),
+    "zeros_like": lambda array, **options: _full_like(array, 0.0, **options),
+    "ones_like": lambda array, **options: _full_like(array, 1.0, **options),
     "sum": lambda array, *rest, **options: array.sum(*rest, **options),
     "max": lambda array, *rest, **options: array.max(*rest, **options),
     "mean": lambda array, *rest, **options: array.mean(*rest, **options),

@@ -1,24 +1,26 @@
 """Rows sent to matrices: the nodes are what they are by hand, on every way; what does not fit is refused in words."""
 
 from decimal import Decimal, localcontext
+from itertools import product
 
 import numpy as np
 import pytest
 from sympy import Expr, Integer, Symbol, sympify
 
-from derivations.language.arrays.expression import Array, array, token_array
-from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK
+from derivations.language.arrays.expression import Array, array, mask_array, token_array
+from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, RoutedProduct, TopK, TopKMask
 from derivations.language.arrays.scalars import Within
 from derivations.language.arrays.shapes import ShapeError
 from derivations.language.counting.operations import node_operations
 from derivations.language.cross_check.assignment import CONTEXT, Assignment, Undefined, meaning
 from derivations.language.differentiation.adjoints import adjoints
 from derivations.language.layers.layer import Equations, Layer
+from derivations.language.printing.explicit import explicit
 from derivations.language.printing.latex import latex_of
 from derivations.language.printing.text import TextPrinter
 from derivations.symbols import i, j, k, m, n, size
 from numeric import compile_layer
-from numeric.runtime.primitives import routed_outer, routed_outer_over_batch, routed_product, top_k
+from numeric.runtime.primitives import routed_outer, routed_outer_over_batch, routed_product, top_k, top_k_mask
 
 E, K, a, b = size("E"), size("K"), size("a"), size("b")
 X, G, S = array("X", n, a), array("G", n, b), array("S", n, m)
@@ -37,6 +39,38 @@ def test_the_largest_entries_come_in_order_and_ties_go_to_the_smaller_place() ->
     assert found == PLACES
     with localcontext(CONTEXT):
         assert meaning(TopK(array("S", 2, 5), 3))(assignment(S=decimals(SCORES))) == PLACES
+
+
+SHOWN = [[1, 1, 1, 0, 1], [0, 1, 1, 1, 1]]  # which hides the largest entry of the first row
+LARGEST = [[1, 0, 1, 0, 0], [0, 1, 0, 0, 1]]  # by hand: the two largest that are shown, of equal ones the first
+
+
+def test_the_largest_visible_entries_are_shown_and_no_hidden_one() -> None:
+    scores, shown = array("S", 2, 5), mask_array("M", 2, 5)
+    assert top_k_mask(np.array(SCORES, float), np.array(SHOWN, bool), 2).tolist() == LARGEST
+    entries, given = TopKMask(scores, shown, 2), {}
+    for r, c in product(range(2), range(5)):
+        given |= {scores[r, c]: SCORES[r][c], shown[r, c]: SHOWN[r][c]}
+    found = [[entries.entry(r, c).doit().xreplace(given).doit() for c in range(5)] for r in range(2)]
+    assert found == LARGEST == explicit(entries, {"S": SCORES, "M": SHOWN}).tolist()
+    with localcontext(CONTEXT):
+        assert meaning(entries)(assignment(S=decimals(SCORES), M=SHOWN)) == LARGEST
+
+
+def test_where_no_more_are_visible_all_of_them_are_shown() -> None:
+    for count in (4, 5, 7):
+        assert top_k_mask(np.array(SCORES, float), np.array(SHOWN, bool), count).tolist() == SHOWN
+        with localcontext(CONTEXT):
+            mask = TopKMask(array("S", 2, 5), mask_array("M", 2, 5), count)
+            assert meaning(mask)(assignment(S=decimals(SCORES), M=SHOWN)) == SHOWN
+
+
+def test_a_mask_of_the_largest_has_no_slope_and_costs_nothing() -> None:
+    M = mask_array("M", n, m)
+    assert dict(adjoints(TopKMask(S, M, K), array("g", n, m), S)) == {}
+    assert node_operations(TopKMask(S, M, K)).total == 0
+    assert (TopKMask(S, M, K).kind, TopKMask(S, M, K).shape) == ("boolean", (n, m))
+    assert latex_of(TopKMask(S, M, K)) == r"\mathrm{topmask}_{K}(S; M)"
 
 
 def test_more_than_there_are_cannot_be_chosen() -> None:
@@ -169,6 +203,8 @@ def test_entries_are_ordinary_sympy() -> None:
     [
         (lambda: TopK(array("S", n), 2), "a matrix of reals is needed, not .n,"),
         (lambda: TopK(token_array("S", n, m), 2), "of kind integer"),
+        (lambda: TopKMask(S, array("M", n, m), 2), "reals and a boolean mask are needed, not M"),
+        (lambda: TopKMask(S, mask_array("M", m, n), 2), "a mask of its shape"),
         (lambda: BatchTranspose(X), "a family of matrices is needed"),
         (lambda: RoutedProduct(X, W, array("v", n)), "must hold integers"),
         (lambda: RoutedProduct(X, W, token_array("v", m)), "needs one number for each row"),

@@ -12,9 +12,18 @@ from derivations.attention.grouped_query import g, grouped_query_attention, r
 from derivations.attention.multi_head import multi_head_attention
 from derivations.catalogue import layers
 from derivations.feed_forward.feed_forward import feed_forward
+from derivations.language.arrays.contraction import contraction, operand_of
 from derivations.language.arrays.expression import Array, ColumnBroadcast, array, mask_array, token_array
-from derivations.language.arrays.functions import CausalMask, Hadamard, MaskConjunction, WindowMask, named, row_softmax
-from derivations.language.arrays.routing import RoutedProduct
+from derivations.language.arrays.functions import (
+    CausalMask,
+    Hadamard,
+    MaskConjunction,
+    WindowMask,
+    named,
+    relu,
+    row_softmax,
+)
+from derivations.language.arrays.routing import RoutedProduct, TopKMask
 from derivations.language.arrays.shapes import ShapeError
 from derivations.language.counting.convention import CONVENTION, Convention
 from derivations.language.counting.costs import (
@@ -31,7 +40,7 @@ from derivations.normalisation.layer_norm import layer_norm
 from derivations.normalisation.rms_norm import rms_norm
 from derivations.positions.positional_encoding import positional_encoding
 from derivations.softmax.cross_entropy import cross_entropy
-from derivations.symbols import N, batch, d_ff, d_k, d_model, d_v, h, m, n, size, vocab
+from derivations.symbols import N, batch, d_ff, d_k, d_model, d_v, h, index, m, n, size, vocab
 from derivations.transformer.decoder import decoder, decoder_layer
 from derivations.transformer.embedding import embedding
 from derivations.transformer.encoder import encoder, encoder_layer
@@ -307,6 +316,21 @@ def test_what_is_done_with_pairs_one_by_one_is_done_at_visible_pairs():
     S = let("S")(named("heated", x * v**2, x, v)(Q @ K.T, ColumnBroadcast(t, n)))
     layer = Layer("heated", (Q, K, t), (), let, let("A")(row_softmax(S, CausalMask(n))))
     assert expand(count_flops(layer, 1, VISIBLE).activation - n - pairs) == 0
+
+
+def test_scores_that_choose_visible_keys_are_computed_at_visible_pairs():
+    """Products of w columns, sums over h heads, and the choice itself is free; half of each where half is counted."""
+    Q, K, v, M, let = array("Q", h, n, w), array("K", n, w), array("v", n, h), CausalMask(n), Equations()
+    a, p, q = map(index, "apq")
+    S = let("S", over=(a, h))(Q[a] @ K.T)
+    R = let("R", over=(a, h))(relu(S[a]))
+    read = operand_of(v, (p, a)), operand_of(R, (a, p, q))
+    I = let("I")(contraction((p, q), (n, n), [(a, h)], 1, *read))
+    layer = Layer("choice", (Q, K, v), (), let, let("C")(TopKMask(I, M, 3)))
+    assert expand(count_flops(layer).matmul - 2 * h * (w + 1) * n**2) == 0
+    assert expand(count_flops(layer, 1, VISIBLE).matmul - h * (w + 1) * n * (n + 1)) == 0
+    assert expand(count_flops(layer, 1, HALVED).matmul - h * (w + 1) * n**2) == 0
+    assert count_training_flops(layer) == count_flops(layer)  # a choice has no slope
 
 
 def test_weights_may_stand_on_either_side():

@@ -279,7 +279,10 @@ def test_a_node_without_a_rule_is_refused():
         count_flops(one(Mystery(X), (X,)))
 
 
-CONSTANTS_FOLD = {"rotary_embedding_halves"}  # with numbers for sizes, its table of angles needs fewer operations
+CONSTANTS_FOLD = {
+    "rotary_embedding_halves",
+    "lightning_indexer",
+}  # with numbers for sizes, their table of angles needs fewer operations
 HALVED = {"d_model", "d_k", "d_r", "frames"}
 MOVE_ALONE = {"class_token", "relative_position_bias", "relative_position_bias_looking_back"}  # entries, at no cost
 

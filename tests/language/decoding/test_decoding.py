@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from sympy import Integer, Lambda
+from sympy import Integer, KroneckerDelta, Lambda
 
 from derivations.architectures.composition import build
 from derivations.architectures.models import named_model
 from derivations.catalogue import get
 from derivations.language.arrays.arrangements import Tabulated
+from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.expression import array
 from derivations.language.arrays.functions import CausalMask, WindowMask, row_softmax
 from derivations.language.arrays.operand_axes import NotCausal
@@ -20,7 +21,7 @@ from derivations.language.layers.layer import Equation, Equations, Layer
 from derivations.linear.convolution import convolution_layer
 from derivations.normalisation.batch_norm import batch_norm
 from derivations.positions.position_bias import alibi_attention, learned_positions
-from derivations.symbols import d_k, d_model, d_v, i, j, n, size
+from derivations.symbols import d_k, d_model, d_v, i, j, k, n, size
 from derivations.transformer.encoder import encoder, encoder_layer
 from derivations.transformer.transformer import transformer
 from tests.tiers import few
@@ -166,6 +167,21 @@ def test_a_wrong_rewriting_is_not_proved():
     assert unmasked.level in ("unknown", "refuted")
 
 
+def of_pairs(factor):
+    """Sums over k of numbers of a position and of pairs, S_ij = sum_k c w_ik R_kij, below a causal softmax."""
+    w, R, let = array("w", n, d_k), array("R", d_k, n, n), Equations()
+    S = let("S")(Contraction((i, j), (n, n), [(k, d_k)], factor, [(i, k), (k, i, j)], w, R))
+    return Layer("of_pairs", (w, R), (), let, let("A")(row_softmax(S, CausalMask(n))))
+
+
+def test_a_contraction_reads_its_operands_at_its_own_positions():
+    decoding = next_positions(of_pairs(1))
+    t, equations = decoding.all, decoding.links[0].layer.equations
+    w, R = array("w", n, d_k), array("R", d_k, n, t)
+    found = {e.variable.name: e.value for e in equations}
+    assert found["S"] == Contraction((i, j), (n, t), [(k, d_k)], 1, [(i, k), (k, i, j)], w, R)
+
+
 # --- what is refused ------------------------------------------------------------------------------------------------
 
 LATER = "reads all positions, later ones too: it needs a mask that looks back only"
@@ -183,6 +199,12 @@ REFUSED = {
     "placed rows": (of_one_equation(PlacedRows(X, 0, n)), "no rule says which positions"),
     "a convolution": (convolution_layer(padding=1), "an axis of n - w .* shifts or mixes the n positions"),
     "parameters for each position": (learned_positions(), "the parameter P has a row for each position"),
+    "a contraction with a mask of its own": (of_pairs(KroneckerDelta(i, j)), "depends on the numbers of its positions"),
+    "positions in reverse": (of_one_equation(Contraction((i, j), (n, d_model), (), 1, [(n - 1 - i, j)], X)), LATER),
+    "a contraction over positions": (
+        of_one_equation(Contraction((i, j), (n, d_model), [(k, n)], 1, [(k, j)], X)),
+        LATER,
+    ),
     "a class token": (of_one_equation(RowRange(Stacked(CLASS, X), 0, n), CLASS), "depends on the number n"),
 }
 
