@@ -16,8 +16,9 @@ from derivations.attention.attention import scaled_dot_product_attention
 from derivations.attention.multi_head import heads as plain_heads
 from derivations.attention.multi_head_costs import renamed
 from derivations.language.arrays.arrangements import Concatenate, SumOver, column_block
-from derivations.language.arrays.expression import Array, array, mask_array
+from derivations.language.arrays.expression import Array, array, mask_array, require
 from derivations.language.arrays.functions import row_softmax
+from derivations.language.arrays.routing import TopKMask
 from derivations.language.arrays.rows import Stacked
 from derivations.language.arrays.shapes import Blocks
 from derivations.language.counting.costs import Count
@@ -29,15 +30,16 @@ from derivations.normalisation.rms_norm import rms_norm
 from derivations.positions.rotary import rotary_embedding
 from derivations.symbols import batch, d_k, d_model, d_v, epsilon, h, i, m, n, size
 
-__all__ = ["SCALE", "d_r", "latent_attention", "latent_head", "r_KV", "r_Q"]
+__all__ = ["SCALE", "d_r", "k_I", "latent_attention", "latent_head", "r_KV", "r_Q"]
 
 TOPIC = "multi_head"
 
 DEEPSEEK = "DeepSeek-AI (2024), DeepSeek-V2, section 2.1"
 V3_REPORT = "DeepSeek-AI (2024), DeepSeek-V3 technical report, section 4.2"
+k_I = size("k_I")  # the keys that an indexer chooses for a position
 r_Q, r_KV, d_r = size("r_Q"), size("r_KV"), size("d_r")  # widths of the latent vectors and of the rotated columns
 SCALE = 1 / sqrt(d_k + d_r)
-X, M = array("X", n, d_model), mask_array("M", n, n)
+X, I, M = array("X", n, d_model), array("I", n, n), mask_array("M", n, n)
 W_DQ, W_UQ, W_QR = array("W_DQ", d_model, r_Q), array("W_UQ", h, r_Q, d_k), array("W_QR", h, r_Q, d_r)
 W_DKV, W_KR = array("W_DKV", d_model, r_KV), array("W_KR", d_model, d_r)
 W_UK, W_UV, W_O = array("W_UK", h, r_KV, d_k), array("W_UV", h, r_KV, d_v), array("W_O", Blocks(h, d_v), d_model)
@@ -62,6 +64,7 @@ def latent_head(*, masked: bool = False, scale: Expr = SCALE, latent: bool = Fal
     return Layer(name, (Q, Q_R, K, K_R, V, *([M] if masked else [])), (), let, O)
 
 
+@catalogued("sparse_latent_attention", masked=True, sparse=True)
 @catalogued("masked_latent_attention", masked=True)
 @catalogued
 def latent_attention(
@@ -74,6 +77,8 @@ def latent_attention(
     rotated: bool = True,
     eps: Expr | int = epsilon,
     scale: Expr = SCALE,
+    sparse: bool = False,
+    indexer: Layer | None = None,
 ) -> Layer:
     """Return multi-head latent attention; without `latent_queries` the queries are computed from X itself.
 
@@ -81,6 +86,8 @@ def latent_attention(
     head i is (softmax(S_i) c_KV) W_i^UV, as in a step of decoding. `rotary` is the rotary embedding; the default is
     the usual one, which pairs `halves` or neighbours; if not `rotated`, the columns that all heads share stay as they
     are. `eps` is the epsilon of the norms.
+    When `sparse`, a position attends to the k_I visible keys with the largest scores I, which are given, or computed
+    by an `indexer`, a layer from X and c_Q.
 
     Definition   as in the docstring of the module
     Shapes       X and Y (n, d_model), mask M (n, n), W_DQ (d_model, r_Q), W_UQ (h, r_Q, d_k), W_QR (h, r_Q, d_r),
@@ -90,13 +97,23 @@ def latent_attention(
     """
     turned = part("rotary", rotary or rotary_embedding(halves=halves)) if rotated else lambda rows: rows
     attend, heads = part("attention", latent_head(masked=masked, scale=scale, latent=absorbed)), (i, h)
-    mask = [M] if masked else []
+    mask: list[Array] = [M] if masked else []
     let = Equations()
     if latent_queries:
         source = let("c_Q")(part("query_norm", rms_norm(eps))(X @ W_DQ))
         queries = [W_DQ, W_UQ, W_QR]
     else:
         source, queries = X, [W_Q, W_R]
+    if sparse:
+        require(
+            masked, lambda: "latent attention: the keys of sparse attention are chosen among those that a mask shows"
+        )
+        require(
+            indexer is None or latent_queries,
+            lambda: "latent attention: an indexer reads the latent of the queries, and there is none",
+        )
+        scores = I if indexer is None else let("I")(part("indexer", indexer)(X, source))
+        mask = [let("M_I")(TopKMask(scores, M, k_I))]
     Q = let("Q", over=heads)(source @ queries[-2][i])
     R_Q = let("R_Q", over=heads)(source @ queries[-1][i])
     Q_R = let("Q_R", over=heads)(turned(R_Q[i]))
@@ -112,9 +129,11 @@ def latent_attention(
         head = let("head", over=heads)(attend(Q[i], Q_R[i], K[i], K_R, V[i], *mask))
     Z = let("Z")(Concatenate(head[i], i, h))
     Y = let("Y")(Z @ W_O)
-    name = "masked_latent_attention" if masked else "latent_attention"
+    of_all = "masked_latent_attention" if masked else "latent_attention"
+    name = "sparse_latent_attention" if sparse else of_all
     parameters = (*queries, W_DKV, W_KR, W_UK, W_UV, W_O)
-    return Layer(name, (X, *mask), parameters, let, Y)
+    given = [*([I] if sparse and indexer is None else []), *([M] if masked else [])]
+    return Layer(name, (X, *given), parameters, let, Y)
 
 
 # --- one head -------------------------------------------------------------------------------------------------------

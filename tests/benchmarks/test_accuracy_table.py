@@ -23,6 +23,7 @@ FURTHER_OFF = {  # line by line alone; docs/accuracy.md says why
 SURELY = 1.25  # by so much, and by more than the spread of three seeds
 NOT_WRITTEN = {  # layers of which neither library has a short form
     "scale_norm", "latent_attention", "masked_latent_attention", "mixture_of_experts", "mixture_with_shared_experts",
+    "lightning_indexer", "sparse_latent_attention",
     "relative_position_bias", "relative_position_bias_looking_back", "audio_stem", "pre_norm_layer_with_dropout",
     "linear_recurrence", "causal_convolution", "short_convolution", "selective_states", "selective_state_space",
     "state_space_heads", "gated_recurrence", "decaying_heads", "lightning_attention", "channel_mixing",

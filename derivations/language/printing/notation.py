@@ -180,6 +180,7 @@ _OURS = Notation(
         "grouped_query_attention_with_groups_of_one": r"\mathrm{GroupedQuery}_{r=1}",
         "multi_query_attention": r"\mathrm{MultiQuery}",
         "latent_attention": r"\mathrm{Latent}",
+        "sparse_latent_attention": r"\mathrm{Latent}_{\text{sparse}}",
         "absorbed_latent_attention": r"\mathrm{Latent}_{\text{absorbed}}",
         "latent_attention_with_full_queries": r"\mathrm{Latent}_{\text{full}}",
         "alibi_attention": r"\mathrm{ALiBi}",

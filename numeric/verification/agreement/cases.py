@@ -37,23 +37,24 @@ __all__ = ["BATCH", "DTYPES", "SIZES", "Case", "all_cases", "at_sizes", "case", 
 BATCH = 2
 DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 CHOSEN = 2  # of the experts
+# The heads of an indexer are many: of few, a row may be one entry near a kink, and no bound is relative to that.
 SIZES: tuple[dict[str, int], ...] = (
     {"n": 3, "m": 5, "h": 2, "N": 2, "d": 7, "d_in": 3, "d_out": 5,
      "d_model": 7, "d_k": 11, "d_v": 13, "d_ff": 17, "vocab": 19, "g": 2, "r": 17, "w": 2,
      "frames": 5, "mel": 3, "pixels": 11, "buckets": 17,
-     "r_Q": 5, "r_KV": 3, "d_r": 3, "E": 5, "d_expert": 3, "d_shared": 2, "K": CHOSEN,
+     "r_Q": 5, "r_KV": 3, "d_r": 3, "E": 5, "d_expert": 3, "d_shared": 2, "K": CHOSEN, "h_I": 11, "d_P": 5, "k_I": 2,
      "d_inner": 5, "d_state": 3, "r_Delta": 2, "g_S": 2, "r_S": 3, "d_S": 5, "h_L": 2, "d_L": 3,
      "g_D": 2, "r_D": 3, "k_D": 5, "v_D": 2},
     {"n": 2, "m": 7, "h": 3, "N": 2, "d": 13, "d_in": 5, "d_out": 2,
      "d_model": 5, "d_k": 11, "d_v": 13, "d_ff": 17, "vocab": 23, "g": 3, "r": 17, "w": 2,
      "frames": 3, "mel": 7, "pixels": 13, "buckets": 11,
-     "r_Q": 3, "r_KV": 2, "d_r": 7, "E": 7, "d_expert": 2, "d_shared": 3, "K": CHOSEN,
+     "r_Q": 3, "r_KV": 2, "d_r": 7, "E": 7, "d_expert": 2, "d_shared": 3, "K": CHOSEN, "h_I": 7, "d_P": 2, "k_I": 1,
      "d_inner": 3, "d_state": 5, "r_Delta": 7, "g_S": 3, "r_S": 2, "d_S": 2, "h_L": 3, "d_L": 2,
      "g_D": 3, "r_D": 2, "k_D": 2, "v_D": 5},
     {"n": 2, "m": 11, "h": 5, "N": 3, "d": 3, "d_in": 11, "d_out": 7,
      "d_model": 13, "d_k": 3, "d_v": 7, "d_ff": 19, "vocab": 17, "g": 5, "r": 17, "w": 2,
      "frames": 7, "mel": 2, "pixels": 3, "buckets": 23,
-     "r_Q": 2, "r_KV": 7, "d_r": 5, "E": 3, "d_expert": 5, "d_shared": 7, "K": CHOSEN,
+     "r_Q": 2, "r_KV": 7, "d_r": 5, "E": 3, "d_expert": 5, "d_shared": 7, "K": CHOSEN, "h_I": 11, "d_P": 3, "k_I": 3,
      "d_inner": 7, "d_state": 2, "r_Delta": 3, "g_S": 2, "r_S": 2, "d_S": 3, "h_L": 2, "d_L": 5,
      "g_D": 2, "r_D": 2, "k_D": 3, "v_D": 5},
 )  # fmt: skip

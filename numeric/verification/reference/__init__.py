@@ -28,7 +28,9 @@ from numeric.verification.reference.attention_variants import (
     alibi_attention,
     grouped_query_attention,
     latent_attention,
+    lightning_indexer,
     linear_attention,
+    sparse_latent_attention,
 )
 from numeric.verification.reference.delta import gated_delta_net, gated_delta_rule, kimi_delta_attention
 from numeric.verification.reference.experts import mixture_of_experts
@@ -98,6 +100,7 @@ __all__ = [
     "layer_norm",
     "learned_positions",
     "lightning_attention",
+    "lightning_indexer",
     "linear",
     "linear_attention",
     "linear_recurrence",
@@ -117,6 +120,7 @@ __all__ = [
     "short_convolution",
     "soft_cross_entropy",
     "softmax",
+    "sparse_latent_attention",
     "state_space_heads",
     "time_mixing",
     "transformer",

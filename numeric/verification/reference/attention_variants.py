@@ -6,21 +6,31 @@ Definition   linear   o_i = sum_j (phi_i . phi_j) v_j / sum_j (phi_i . phi_j), p
                       head_ab = Attention(X_Q W_ab^Q, X_K W_a^K, X_V W_a^V)
              latent   c = norm(X W_DKV), scores (q_i . k_j + turned q_i . turned k_j) / sqrt(d_k + d_r), keys and values
                       of a head being rows of c W^UK and c W^UV, the turned key one for all heads
+             sparse   latent attention of position p to the k_I visible keys s with the largest
+                      sum over heads of w_p ReLU(q_p . k_s + turned q_p . turned k_s)
 Source       Katharopoulos et al. (2020), equation 4; Press, Smith and Lewis (2022), section 3; Ainslie et al. (2023),
-             section 2.2; DeepSeek-AI (2024), DeepSeek-V2, section 2.1
+             section 2.2; DeepSeek-AI (2024), DeepSeek-V2, section 2.1, and (2025), DeepSeek-V3.2, section 2.1
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from mpmath import mp
 
 from numeric.verification.reference.attention import causal_mask, scaled_dot_product_attention, softmax
-from numeric.verification.reference.position_wise import linear, rms_norm
+from numeric.verification.reference.position_wise import layer_norm, linear, rms_norm
 from numeric.verification.reference.registry import loops_of
 from numeric.verification.reference.scalars import Array, Matrix, at_fifty_digits, read, read_mask
 from numeric.verification.reference.sequence import rotary_embedding
 
-__all__ = ["alibi_attention", "grouped_query_attention", "latent_attention", "linear_attention"]
+__all__ = [
+    "alibi_attention",
+    "grouped_query_attention",
+    "latent_attention",
+    "lightning_indexer",
+    "linear_attention",
+    "sparse_latent_attention",
+]
 
 
 @loops_of("linear_attention")
@@ -121,6 +131,49 @@ def latent_attention(
                 average = sum(weights[q] * values[q][e] for q in range(n))
                 Y[p] = [y + average * w for y, w in zip(Y[p], W_O[head * d_v + e], strict=True)]
     return Y
+
+
+@loops_of("lightning_indexer")
+@at_fifty_digits
+def lightning_indexer(
+    X: Array, c_Q: Array, W_Q: Array, W_R: Array, W_K: Array, W_w: Array, key_norm: Mapping[str, Array]
+) -> Matrix:
+    """Return the scores of all keys at all positions; the first columns of a key are turned, in halves.
+
+    Shapes       X (n, d_model), c_Q (n, r_Q), W_Q (h_I, r_Q, d_P), W_R (h_I, r_Q, d_r), W_K (d_model, d_r + d_P),
+                 W_w (d_model, h_I) -> I (n, n)
+    Raises       ValueError where shapes disagree, or d_r is odd
+    """
+    X, c_Q, W_K = read("lightning_indexer", X=(X, "n d_model"), c_Q=(c_Q, "n r_Q"), W_K=(W_K, "d_model d_I"))
+    weights = linear(X, W_w)
+    d_r, keys = len(W_R[0][0]), layer_norm(linear(X, W_K), **key_norm)
+    turned_keys = rotary_embedding([row[:d_r] for row in keys], halves=True)
+    I = [[mp.zero] * len(X) for _ in X]
+    for head in range(len(W_Q)):
+        queries, turned = linear(c_Q, W_Q[head]), rotary_embedding(linear(c_Q, W_R[head]), halves=True)
+        for p, row in enumerate(weights):
+            for s, key in enumerate(keys):
+                score = _dot(queries[p], key[d_r:]) + _dot(turned[p], turned_keys[s])
+                I[p][s] += row[head] * max(score, mp.zero)
+    return I
+
+
+@loops_of("sparse_latent_attention")
+@at_fifty_digits
+def sparse_latent_attention(X: Array, I: Array, M: Array, k_I: int, **weights: Any) -> Matrix:
+    """Return latent attention to the k_I visible keys with the largest scores, of equal ones the first.
+
+    Shapes       I and M (n, n); the others are those of `latent_attention`
+    Raises       ValueError where shapes disagree, or d_r is odd
+    """
+    rows, scores = read("sparse_latent_attention", X=(X, "n d_model"), I=(I, "n n"))
+    visible = read_mask("sparse_latent_attention", M, len(rows), len(rows))
+    shown = [[False] * len(rows) for _ in rows]
+    for p, seen in enumerate(visible):
+        order = sorted((s for s in range(len(rows)) if seen[s]), key=lambda s, p=p: (-scores[p][s], s))  # type: ignore[misc]
+        for s in order[:k_I]:
+            shown[p][s] = True
+    return latent_attention(rows, M=shown, **weights)
 
 
 def _dot(x: Array, y: Array) -> Array:
