@@ -12,7 +12,7 @@ Source       Vaswani et al. (2017), section 3.1; Xiong et al. (2020), figure 1; 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from sympy import Expr
@@ -20,9 +20,19 @@ from sympy import Expr
 from derivations.activations.sigmoid import softplus
 from derivations.activations.xielu import above_half, xielu
 from derivations.architectures.attention import attention_layer
-from derivations.architectures.description import Attention, Block, Experts, FeedForward, Norm, Recurrent, Rotary
+from derivations.architectures.description import (
+    Attention,
+    Block,
+    Experts,
+    FeedForward,
+    Indexer,
+    Norm,
+    Recurrent,
+    Rotary,
+)
 from derivations.architectures.projections import norm_layer, rotary_layer
-from derivations.attention.latent import SCALE, d_r, latent_attention, r_KV, r_Q
+from derivations.attention.latent import SCALE, d_r, k_I, latent_attention, r_KV, r_Q
+from derivations.attention.lightning_indexer import d_P, h_I, lightning_indexer
 from derivations.feed_forward.feed_forward import feed_forward
 from derivations.feed_forward.gated import gated_feed_forward
 from derivations.feed_forward.groups_of_experts import K_G, N_G
@@ -139,9 +149,19 @@ def _attention_of(a: Attention, masked: bool, biased: bool) -> Layer:
         rotated=a.positions is not None,
         eps=norm.eps,
         scale=SCALE if a.score_scale is None else a.score_scale,
+        sparse=latent.indexer is not None,
+        indexer=_indexer(latent.indexer, rotary),
     )
     sizes = {h: a.heads, d_k: a.d_k, d_v: a.d_v, r_KV: latent.key_value_rank, d_r: latent.d_rotary}
+    if latent.indexer is not None:
+        sizes |= {h_I: latent.indexer.heads, d_P: latent.indexer.passed, k_I: latent.indexer.chosen}
     return layer.xreplace(sizes if latent.query_rank is None else {**sizes, r_Q: latent.query_rank})
+
+
+def _indexer(indexer: Indexer | None, rotary: Rotary) -> Layer | None:
+    if indexer is None:
+        return None
+    return lightning_indexer(rotary=rotary_layer(replace(rotary, halves=indexer.halves)), eps=indexer.eps)
 
 
 def _network(block: Block) -> Callable[[Array], Array]:

@@ -32,6 +32,7 @@ __all__ = [
     "FeedForward",
     "Grid",
     "Head",
+    "Indexer",
     "Latent",
     "Model",
     "Norm",
@@ -133,17 +134,33 @@ class RelativeBias:
 
 
 @dataclass(frozen=True)
+class Indexer:
+    """Scores by which a position chooses the `chosen` keys that it attends to (DeepSeek-AI 2025, DeepSeek-V3.2).
+
+    A head has the rotated columns of latent attention, paired in `halves` or as neighbours, and `passed` others.
+    """
+
+    heads: Expr
+    passed: Expr
+    chosen: Expr
+    halves: bool
+    eps: Rational  # of the norm of its keys
+
+
+@dataclass(frozen=True)
 class Latent:
     """Keys and values from a latent vector of width `key_value_rank`; queries from one of width `query_rank`, if any.
 
     Every head has `d_k` columns without position and shares `d_rotary` columns of rotary keys (DeepSeek-AI 2024).
-    When `absorbed`, the maps to keys and values are applied to the queries and to the weighted sums instead.
+    When `absorbed`, the maps to keys and values are applied to the queries and to the weighted sums instead. With an
+    `indexer` a position attends to the keys with its largest scores.
     """
 
     key_value_rank: Expr
     query_rank: Expr | None
     d_rotary: Expr
     absorbed: bool = False
+    indexer: Indexer | None = None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 Definition   K and V of every self-attention that decodes; a layer with a window keeps only its last positions. Latent
              attention decodes in two forms, each with its own cache (`LATENT`): "absorbed" keeps the latent vectors and
              the one rotated key of a position, and applies the maps to keys and values to the queries and the output;
-             "expanded" keeps the keys, with their rotated columns, and the values of all heads
+             "expanded" keeps the keys, with their rotated columns, and the values of all heads; an indexer keeps a key
+             of its own in both
 Units        entries for one sequence, unless bytes are stated
 Source       DeepSeek-AI (2024), DeepSeek-V2, section 2.1; Beltagy et al. (2020), section 3.1, for windows
 """
@@ -173,7 +174,7 @@ def _rows(layer: Layer) -> Expr:
     """
     shapes = layer.shapes
     if LATENT_ROWS[0] in shapes:
-        return sum((total(shapes[name][-1]) for name in LATENT_ROWS), Integer(0))
+        return sum((total(shapes[name][-1]) for name in LATENT_ROWS), _index_keys(layer))
     for equation in layer.equations:
         for node in nodes_of(equation.value):
             if isinstance(node, Apply) and node.name in READERS:
@@ -187,4 +188,10 @@ def _expanded(layer: Layer) -> Expr:
     """Return the keys and values of all heads of latent attention; each head has a copy of the rotated key."""
     shapes = layer.shapes
     turned = shapes["K"][0] * entries(shapes["K_R"])
-    return (entries(shapes["K"]) + turned + entries(shapes["V"])) / n
+    return (entries(shapes["K"]) + turned + entries(shapes["V"])) / n + _index_keys(layer)
+
+
+def _index_keys(layer: Layer) -> Expr:
+    """Return the entries of the key of one position that an indexer compares with queries, if there is one."""
+    indexer = layer.parts.get("indexer")
+    return Integer(0) if indexer is None else total(indexer.layer.shapes["K_norm"][-1])

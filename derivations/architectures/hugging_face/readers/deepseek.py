@@ -14,6 +14,7 @@ from derivations.architectures.description import (
     Embedding,
     Experts,
     FeedForward,
+    Indexer,
     Latent,
     Norm,
     Recurrent,
@@ -41,6 +42,16 @@ __all__ = ["deepseek_v2", "deepseek_v3", "glm4_moe_lite", "kimi_linear", "minicp
 
 
 @dataclass(frozen=True)
+class IndexerDefaults:
+    """Defaults of the fields that concern an indexer; its columns are rotated in halves or as neighbours."""
+
+    heads: int
+    halves: bool
+    columns: int = 128
+    chosen: int = 2048
+
+
+@dataclass(frozen=True)
 class Defaults:
     """Defaults of the fields that concern latent rows and experts, as the library has them; `dense` first layers.
 
@@ -56,6 +67,8 @@ class Defaults:
     dense: int = 3
     groups: tuple[int | None, int | None] = (8, 4)
     best: int = 2
+    eps: str = "1e-6"
+    indexer: IndexerDefaults | None = None
 
 
 @family("kimi_k2", decoder_heads("DeepseekV3"), DEEPSEEK_V3)
@@ -66,6 +79,41 @@ def deepseek_v3(f: Fields, kind: str) -> Parts:
         f.only(field, understood)
     _prediction_layers(f)
     return _with_experts(f, kind, Defaults())
+
+
+@family("deepseek_v32", decoder_heads("DeepseekV32"), DEEPSEEK_V3)
+def deepseek_v32(f: Fields, kind: str) -> Parts:
+    """DeepSeek-V3.2 (DeepSeek-AI 2025): DeepSeek-V3, where positions attend to the keys that an indexer chooses."""
+    return _sparse(f, kind, Defaults(halves=False, indexer=IndexerDefaults(64, halves=True)))
+
+
+@family("glm_moe_dsa", decoder_heads("GlmMoeDsa"), DEEPSEEK_V3)
+def glm_moe_dsa(f: Fields, kind: str) -> Parts:
+    """GLM-5 (Z.ai 2026): DeepSeek-V3.2 with one group of experts; every layer has an indexer of its own."""
+    count = f.whole("num_hidden_layers", 78) or 1
+    listed = f.words("indexer_types", ("full", "shared"))
+    if listed is not None and (len(listed) != count or "shared" in listed):
+        raise f.error("indexer_types", 'has another list than "full" for every layer, which is not understood')
+    for field, understood in (("index_topk_pattern", None), ("index_topk_freq", 1), ("index_skip_topk_offset", 2)):
+        f.only(field, understood)
+    indexer = IndexerDefaults(32, halves=False)
+    return _sparse(f, kind, Defaults(query_rank=2048, groups=(1, 1), eps="1e-5", halves=False, indexer=indexer))
+
+
+def _sparse(f: Fields, kind: str, usual: Defaults) -> Parts:
+    """Return a decoder in which every layer has an indexer."""
+    assert usual.indexer is not None
+    rotated = (("rope_interleave", True), ("indexer_rope_interleave", not usual.indexer.halves))  # fixed in the library
+    for field, understood in (*_UNDERSTOOD.items(), ("mlp_bias", False), *rotated):
+        f.only(field, understood)
+    listed = f.words("layer_types", ("indexed_attention",))
+    if listed is not None and len(listed) != f.whole("num_hidden_layers"):
+        raise f.error("layer_types", f"has {len(listed)} entries, and another number of layers is given")
+    dense = _listed_dense(f)
+    if dense is not None:
+        f.config["first_k_dense_replace"] = dense  # which the library does not read beside a list
+    _prediction_layers(f)
+    return _with_experts(f, kind, usual)
 
 
 @family("deepseek_v2", decoder_heads("DeepseekV2"), DEEPSEEK_V3)
@@ -83,14 +131,23 @@ def deepseek_v2(f: Fields, kind: str) -> Parts:
 @family("glm4_moe_lite", decoder_heads("Glm4MoeLite"), DEEPSEEK_V3)
 def glm4_moe_lite(f: Fields, kind: str) -> Parts:
     """GLM-4.7-Flash (Z.ai 2026): DeepSeek-V3 with one dense layer."""
-    listed = f.words("mlp_layer_types", ("dense", "sparse"))
-    dense = 1 if listed is None else listed.count("dense")
-    if listed is not None and listed != ["dense"] * dense + ["sparse"] * (len(listed) - dense):
-        raise f.error("mlp_layer_types", "has a dense layer behind one with experts, which is not understood")
-    if listed is not None and len(listed) != f.whole("num_hidden_layers"):
-        raise f.error("mlp_layer_types", f"has {len(listed)} entries, and another number of layers is given")
+    dense = _listed_dense(f)
+    dense = 1 if dense is None else dense
     f.only("first_k_dense_replace", dense)  # which the library does not read
     return _with_experts(f, kind, Defaults(query_rank=768, scale="1.8", dense=dense, groups=(1, 1)))
+
+
+def _listed_dense(f: Fields) -> int | None:
+    """Return the number of dense layers in the list of networks, None without a list; they must come first."""
+    listed = f.words("mlp_layer_types", ("dense", "sparse"))
+    if listed is None:
+        return None
+    dense = listed.count("dense")
+    if listed != ["dense"] * dense + ["sparse"] * (len(listed) - dense):
+        raise f.error("mlp_layer_types", "has a dense layer behind one with experts, which is not understood")
+    if len(listed) != f.whole("num_hidden_layers"):
+        raise f.error("mlp_layer_types", f"has {len(listed)} entries, and another number of layers is given")
+    return dense
 
 
 @family("youtu", decoder_heads("Youtu"), DEEPSEEK_V3)
@@ -175,7 +232,7 @@ def _of_kimi(f: Fields, count: int) -> list[str]:
 
 def _with_experts(f: Fields, kind: str, usual: Defaults) -> Parts:
     """Return a decoder whose first layers are dense."""
-    rms = norm(f, "rms_norm_eps", "1e-6", "rms")
+    rms = norm(f, "rms_norm_eps", usual.eps, "rms")
     f.size(d_model, "hidden_size")
     attention = _latent_attention(f, usual)
     function = activation(f, "hidden_act", "silu")
@@ -233,7 +290,10 @@ def _latent_attention(f: Fields, usual: Defaults) -> Attention:
         f.size(size("key_value_rank"), "kv_lora_rank"),
         None if rank is None else f.let(size("query_rank"), rank),
         turned,
+        indexer=None if usual.indexer is None else _indexer(f, usual.indexer, f.values[turned]),
     )
+    if latent.indexer is not None and rank is None:
+        raise f.error("q_lora_rank", "is null, and an indexer reads the latent of the queries")
     if not usual.rotated:
         return Attention(h, norm=Norm("rms", Rational(1, 10**6)), score_scale=1 / sqrt(d_k + turned), latent=latent)
     table = f.table("rope_scaling") or f.table("rope_parameters") or {}
@@ -245,6 +305,18 @@ def _latent_attention(f: Fields, usual: Defaults) -> Attention:
     if rule.get("mscale_all_dim"):
         scale *= (1 + rule["mscale_all_dim"] * log(rule["factor"]) / 10) ** 2
     return Attention(h, positions=positions, norm=Norm("rms", Rational(1, 10**6)), score_scale=scale, latent=latent)
+
+
+def _indexer(f: Fields, usual: IndexerDefaults, turned: int) -> Indexer:
+    """Return the indexer, whose heads have columns that are not rotated."""
+    columns = f.whole("index_head_dim", usual.columns) or 1
+    if columns <= turned:
+        raise f.error(
+            "index_head_dim", f"is {columns}, of which {turned} are rotated; without others it is not described"
+        )
+    heads, chosen = f.size(size("index_heads"), "index_n_heads", usual.heads), size("index_keys")
+    f.size(chosen, "index_topk", usual.chosen)
+    return Indexer(heads, f.let(size("index_columns"), columns - turned), chosen, usual.halves, Rational(1, 10**6))
 
 
 def _experts(f: Fields, usual: Defaults) -> Experts:

@@ -175,6 +175,10 @@ LATENT: Changes = {
 }
 EVEN: Changes = LATENT | {"kv_lora_rank": 12, "qk_nope_head_dim": 6}  # as pairs of reals are complex numbers there
 ONE_GROUP: Changes = ROUTED | {"n_group": 1, "topk_group": 1, "first_k_dense_replace": 1}
+# of so many heads that scores of 0, which are equal, are rare: the library takes any of equal ones
+INDEXED: Changes = {"index_topk": 2, "index_head_dim": 5, "index_n_heads": 11}
+STRETCHED: Changes = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16, "rope_theta": 100.0}
+STRETCHED |= {"mscale": 0.7, "mscale_all_dim": 1.3}  # which scale the rotated columns and the scores
 GPT_OSS: Changes = {
     **SIZES,
     **TOKENS,
@@ -197,6 +201,10 @@ LONE: list[tuple[str, Changes]] = [
     ("DeepseekV2ForCausalLM", EVEN | ROUTED | {"topk_method": "group_limited_greedy", "first_k_dense_replace": 2}),
     ("DeepseekV3ForCausalLM", LATENT | ROUTED | {"first_k_dense_replace": 1}),
     ("DeepseekV3ForCausalLM", LATENT | ONE_GROUP | {"q_lora_rank": None, "n_shared_experts": 2}),
+    ("DeepseekV32ForCausalLM", LATENT | ROUTED | INDEXED | {"first_k_dense_replace": 1}),
+    ("DeepseekV32ForCausalLM", LATENT | ONE_GROUP | INDEXED | {"index_topk": 3, "rope_parameters": STRETCHED}),
+    ("GlmMoeDsaForCausalLM", LATENT | ONE_GROUP | INDEXED),
+    ("GlmMoeDsaForCausalLM", LATENT | ROUTED | INDEXED | {"first_k_dense_replace": 3, "index_topk": 64}),
     ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "head_dim": 12}),
     ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "head_dim": 12, "use_qk_norm": True, "n_shared_experts": 2}),
     ("Glm4MoeLiteForCausalLM", LATENT | ONE_GROUP),

@@ -18,7 +18,11 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 pytestmark = pytest.mark.peers
 
-LATENT = [case for case in COUNTED if case[0].startswith(("Deepseek", "MiniCPM3", "Youtu", "Glm4MoeLite"))]
+LATENT = [
+    case
+    for case in (*SMALL, *COUNTED)
+    if case[0].startswith(("Deepseek", "MiniCPM3", "Youtu", "Glm4MoeLite", "GlmMoeDsa"))
+]
 NORMED = [case for case in SMALL if case[0].startswith(("Olmo", "Persimmon", "Phi", "FlexOlmo", "HunYuan"))]
 PLAIN = [case for case in SMALL if case[0].removesuffix("ForCausalLM") in DECODERS and case not in NORMED] + LATENT
 OUTSIDE = ("RecurrentGemma", "Rwkv")  # which keep their states in their layers, or in a list, and in no cache
@@ -30,6 +34,8 @@ def kept(cache: Any, width: int) -> Iterator[int]:
     for layer in cache.layers:
         if getattr(layer, "is_initialized", True) and getattr(layer, "keys", None) is not None:
             yield layer.keys.numel() + layer.values.numel()
+        if getattr(layer, "indexer_keys", None) is not None:
+            yield layer.indexer_keys.numel()
         states = [getattr(layer, name, None) or {} for name in ("conv_states", "recurrent_states")]
         for rows in (each for each in states[0].values() if each is not None):
             assert rows.shape[-1] in (width - 1, width)
