@@ -107,7 +107,7 @@ def _expression(value: Any) -> Basic:
     if isinstance(value, str):
         raise TypeError(
             f"assert_equal takes SymPy expressions, not text, which is never evaluated: {value[:40]!r}; "
-            "from_latex reads what latexify prints"
+            "a result of the catalogue is derivations.get(its id), and from_latex reads what latexify prints"
         )
     if isinstance(value, Derivation):
         if value.relation != "=":

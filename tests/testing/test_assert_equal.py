@@ -195,6 +195,7 @@ def test_agreement_in_floating_point_is_no_proof():
     [
         (("__import__('os')", x), {}, TypeError, "takes SymPy expressions, not text, which is never evaluated"),
         ((x, "x"), {}, TypeError, "not text"),
+        ((x, "activation.sigmoid_derivative"), {}, TypeError, "a result of the catalogue is derivations.get(its id)"),
         ((x, None), {}, TypeError, "not NoneType"),
         ((x, [x]), {}, TypeError, "not list"),
         ((x > 0, x > 0), {}, TypeError, "not StrictGreaterThan"),
