@@ -120,8 +120,9 @@ def _spelled_alike(one: Name, other: Name) -> bool:
 def signs(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
     """Signs, and differences taken the wrong way round."""
     if isinstance(node, Sum):
-        for at, sign in enumerate(node.signs):
-            signs = (*node.signs[:at], -sign, *node.signs[at + 1 :])
+        # The last term first: under an even power a flip of any sign is right, and 1 + x reads better than -1 - x.
+        for at in reversed(range(len(node.signs))):
+            signs = (*node.signs[:at], -node.signs[at], *node.signs[at + 1 :])
             yield replace(node, signs=signs), "a sign is wrong"
         if len(node.terms) == 2 and isinstance(node.terms[0], Number) and node.signs == (1, -1):
             yield node.terms[1], f"{text_of(node.terms[1])} must not be subtracted from {text_of(node.terms[0])}"

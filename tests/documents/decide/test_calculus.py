@@ -69,6 +69,15 @@ def test_no_formula_is_called_right_that_is_not_proved():
         assert (found.verdict, found.right) == ("wrong", None)
 
 
+def test_a_repair_puts_no_minus_before_a_square():
+    """The square of -1 - e^(-x) is right as well; the repair is what a reader would write."""
+    (found,) = said(check_calculus, r"$$\frac{d}{dx} \frac{1}{1 + e^{-x}} = \frac{e^{-x}}{(1 - e^{-x})^2}$$")
+    assert found.verdict == "wrong"
+    right = found.right.split("=", 1)[1]
+    assert "1 + e^{-x}" in right
+    assert "-1" not in right
+
+
 def test_the_jacobian_of_softmax_has_a_delta():
     assert verdicts(SOFTMAX + r"$$\frac{\partial s_i}{\partial z_j} = s_i (\delta_{ij} - s_j)$$") == ["holds"]
     assert verdicts(SOFTMAX + r"$$\frac{\partial s_i}{\partial z_j} = s_i (\delta_{ij} + s_j)$$") == ["wrong"]
