@@ -35,6 +35,7 @@ _SIZE = Symbol("n", integer=True, positive=True)
 _TRIES = 12
 _PLACES = 40
 _CASES = 2_000  # choices of indices that are listed; `_PLACES` of them are tried
+_SMALL, _LARGE = mpmath.mpf("1e-6"), mpmath.mpf("1e9")  # between them a reader checks both sides with a calculator
 _SHOWN = 8  # entries printed with a counterexample; the seed gives the others
 
 
@@ -51,6 +52,7 @@ class Counterexample:
     right: str
     seed: int
     place: tuple[int, ...] = ()  # of the entry of two arrays that differs; none for numbers
+    extreme: bool = False  # a side is so large or small that floating point would hardly show the difference
 
     def __str__(self) -> str:
         """Return the counterexample as one sentence."""
@@ -75,6 +77,7 @@ def find_counterexample(
         return None
     if not isinstance(left, Array) and not hasattr(left, "is_commutative"):
         return None
+    extreme = None
     # an attempt without values is no answer: the next one draws other sizes and entries
     for attempt in range(_TRIES):
         try:
@@ -82,9 +85,10 @@ def find_counterexample(
             found = _try(left, relation, right, assumptions, derivation, sample)
         except (NotEvaluable, ShapeError, TypeError, ValueError, AttributeError, OverflowError):
             continue
-        if found is not None:
+        if found is not None and not found.extreme:
             return found
-    return None
+        extreme = extreme or found
+    return extreme
 
 
 def _sample(stated: tuple[Basic, ...], derivation: Derivation, attempt: int) -> Sample:
@@ -184,7 +188,7 @@ def _try(
             entries = tuple((_printed_entry(*key, first), str(value)) for key, value in sorted(sample.read.items()))
             free = {name: value for name, value in sample.scalars.items() if name not in hidden}
             values = values or tuple(sorted((name, str(value)) for name, value in free.items()))
-            return Counterexample(values, entries, _show(a), _show(b), sample.seed, entry)
+            return Counterexample(values, entries, _show(a), _show(b), sample.seed, entry, _extreme(a, b))
     return None
 
 
@@ -249,6 +253,12 @@ def _inside(assumptions: tuple[Assumption, ...], sample: Sample) -> bool:
             if not true:
                 return False
     return True
+
+
+def _extreme(*sides: Any) -> bool:
+    """Return whether no side is of ordinary size, or one is too large: 0 alone says nothing of the size."""
+    sizes = [abs(mpmath.mpf(side.mid.a)) for side in sides]
+    return max(sizes) < _SMALL or max(sizes) > _LARGE
 
 
 def _show(value: Any) -> str:

@@ -111,3 +111,22 @@ def test_an_index_without_a_range_is_named_on_either_side() -> None:
         assert evidence.level == "unknown" and evidence.reason.endswith(hint)
     assert "no range" not in decided(x[j], 2 * x[j], ranges={j: n}).reason
     assert "no range" not in decided(Sum(x[j], (j, 0, n - 1)), a).reason
+
+
+def test_a_counterexample_is_of_ordinary_size_where_one_is_found() -> None:
+    """The first values that refute it here give a power of e with an exponent beyond a million."""
+    t, c = scalar("t"), scalar("c", positive=True)
+    value = exp(-exp(-2 * c * t))
+    evidence = decided(value, -value)
+    assert evidence.level == "refuted"
+    assert evidence.counterexample is not None
+    assert not evidence.counterexample.extreme
+    assert abs(float(evidence.counterexample.left)) > 1e-6
+
+
+def test_extreme_values_refute_where_there_are_no_others() -> None:
+    """A side that is never small is refuted all the same."""
+    evidence = decided((a**2 + 1) * 10**12, (a**2 + 2) * 10**12)
+    assert evidence.level == "refuted"
+    assert evidence.counterexample is not None
+    assert evidence.counterexample.extreme
