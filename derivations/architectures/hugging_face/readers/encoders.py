@@ -99,6 +99,7 @@ def token_encoder(f: Fields, *, segmented: bool = True, eps: str = "1e-12", segm
     return layer_norm, Stack(layers, Embedding(positions, segments=rows, norm=layer_norm), causal=causal)
 
 
+@family("chinese_clip_text_model", {"ChineseCLIPTextModel": "pooler"}, BERT)
 @family(
     "bert",
     encoder_heads(
@@ -111,7 +112,7 @@ def token_encoder(f: Fields, *, segmented: bool = True, eps: str = "1e-12", segm
     BERT,
 )
 def bert(f: Fields, kind: str) -> Parts:
-    """BERT (Devlin et al. 2019)."""
+    """BERT (Devlin et al. 2019), which is also the tower of Chinese CLIP for texts (Yang et al. 2022)."""
     layer_norm, stack = token_encoder(f)
     head = masked_head(f, kind, tanh_activation, activation(f, "hidden_act", "gelu"), layer_norm)
     without_spare_bias(f, head)

@@ -46,6 +46,7 @@ __all__ = [
     "siglip_vision",
     "vit",
     "vit_msn",
+    "xclip_text",
 ]
 
 ZERO = Integer(0)
@@ -137,16 +138,23 @@ def _with_projection(prefix: str, kind: str) -> dict[str, str]:
     return {f"{prefix}Model": kind, f"{prefix}ModelWithProjection": f"{kind} projected"}
 
 
+@family("altclip_vision_model", {"AltCLIPVisionModel": "first_row"}, CLIP_VISION)
+@family("chinese_clip_vision_model", {"ChineseCLIPVisionModel": "first_row"}, CLIP_VISION)
+@family("clipseg_vision_model", {"CLIPSegVisionModel": "first_row"}, CLIP_VISION)
 @family("metaclip_2_vision_model", _with_projection("MetaClip2Vision", "first_row"), CLIP_VISION)
 @family("clip_vision_model", _with_projection("CLIPVision", "first_row"), CLIP_VISION)
 def clip_vision(f: Fields, kind: str) -> Parts:
-    """The tower of CLIP for pictures (Radford et al. 2021): patches without biases, a norm before the layers."""
+    """The tower of CLIP for pictures (Radford et al. 2021): patches without biases, a norm before the layers.
+
+    So are those of AltCLIP (Chen et al. 2023), Chinese CLIP (Yang et al. 2022) and CLIPSeg (Lüddecke and Ecker 2022).
+    """
     stack = _pictures(f, eps="1e-5", function="quick_gelu", biases=False)
     rows = replace(stack.embedding, norm=stack.final_norm)
     head = Head("first_row", norm=stack.final_norm, width=_joint(f, kind))
     return Parts(head, encoder=replace(stack, embedding=rows, final_norm=None))
 
 
+@family("clipseg_text_model", {"CLIPSegTextModel": "end_row"}, CLIP_TEXT)
 @family("clip_text_model", _with_projection("CLIPText", "end_row"), CLIP_TEXT)
 def clip_text(f: Fields, kind: str) -> Parts:
     """The tower of CLIP for texts (Radford et al. 2021): a row sees those before it.
@@ -155,6 +163,13 @@ def clip_text(f: Fields, kind: str) -> Parts:
     """
     parts = metaclip_2_text(f, kind)
     return replace(parts, head=replace(parts.head, end=None)) if parts.head.end == 2 else parts
+
+
+@family("xclip_text_model", {"XCLIPTextModel": "end_row"}, CLIP_TEXT)
+def xclip_text(f: Fields, kind: str) -> Parts:
+    """The tower of X-CLIP for texts (Ni et al. 2022): CLIP's; the token with the largest number ends every text."""
+    f.config["eos_token_id"] = 2
+    return clip_text(f, kind)
 
 
 @family("metaclip_2_text_model", _with_projection("MetaClip2Text", "end_row"), CLIP_TEXT)

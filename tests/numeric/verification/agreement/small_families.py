@@ -357,6 +357,10 @@ COUNTED: list[tuple[str, Changes]] = [
         | {"moe_shared_expert_intermediate_size": 3},
     ),
     ("CLIPTextModel", ENCODER | TOKENS),
+    ("CLIPSegTextModel", ENCODER | TOKENS),
+    ("CLIPSegTextModel", ENCODER | TOKENS | {"eos_token_id": 2}),
+    ("ChineseCLIPTextModel", ENCODER | {"hidden_size": 6}),  # few columns, or tanh saturates
+    ("XCLIPTextModel", ENCODER | TOKENS | {"eos_token_id": 5}),
     ("CLIPTextModelWithProjection", ENCODER | TOKENS | {"projection_dim": 7, "eos_token_id": 2}),
     ("MetaClip2TextModel", ENCODER | TOKENS),
     ("MetaClip2TextModelWithProjection", ENCODER | TOKENS | {"projection_dim": 7, "eos_token_id": 2}),
@@ -381,7 +385,10 @@ PICTURE: Changes = {
 }
 ON_GRID: Changes = PICTURE | {"hidden_size": 24, "num_attention_heads": 3}  # heads of 8 columns, 4 for each axis
 PICTURES: list[tuple[str, Changes]] = [
+    ("AltCLIPVisionModel", PICTURE),
+    ("CLIPSegVisionModel", PICTURE),
     ("CLIPVisionModel", PICTURE),
+    ("ChineseCLIPVisionModel", PICTURE),
     ("CLIPVisionModelWithProjection", PICTURE | {"projection_dim": 11}),
     ("MetaClip2VisionModel", PICTURE),
     ("MetaClip2VisionModelWithProjection", PICTURE | {"projection_dim": 11}),

@@ -82,9 +82,11 @@ IDS = [f"{i}-{name}" for i, (name, _) in enumerate(CASES)]
 WRITERS = ("CausalLM", "LMHeadModel", "ForConditionalGeneration")
 READERS = (  # and write nothing, without a head that scores
     "Albert",
+    "AltCLIP",
     "Bert",
     "CLIP",
     "Camembert",
+    "ChineseCLIP",
     "Data2VecText",
     "DINOv3",
     "DeiT",
@@ -102,6 +104,7 @@ READERS = (  # and write nothing, without a head that scores
     "Siglip",
     "T5EncoderModel",
     "ViT",
+    "XCLIP",
     "XLMRoberta",
 )
 # GPT keeps no keys and values in the library; GPT-Neo multiplies all of them there, those outside of a window as well;
@@ -726,6 +729,14 @@ def test_every_family_is_executed() -> None:
     }
     encoders |= {"albert", "bert-generation", "electra", "eurobert", "vit", "xlm-roberta", "xlm-roberta-xl"}
     encoders |= {
+        *(
+            "altclip_vision_model",
+            "chinese_clip_vision_model",
+            "clipseg_vision_model",
+            "chinese_clip_text_model",
+            "clipseg_text_model",
+            "xclip_text_model",
+        ),
         "clip",
         "clip_text_model",
         "clip_vision_model",
