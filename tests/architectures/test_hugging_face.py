@@ -302,6 +302,11 @@ class Wrong:
 
 
 REFUSED = [
+    Wrong(
+        "bert-base-uncased",
+        {"model_type": "chinese_clip_text_model", "architectures": ..., "is_decoder": True},
+        "is_decoder is true",
+    ),
     Wrong("gpt2", {"model_type": "gpt-2"}, 'model_type is "gpt-2", an unknown family of models; did you mean gpt2'),
     Wrong("gpt2", {"model_type": ...}, "model_type is missing"),
     Wrong("gpt2", {"model_type": ["gpt2"]}, "model_type is"),

@@ -42,6 +42,7 @@ __all__ = [
     "BIASES",
     "MASKED",
     "bert",
+    "chinese_clip_text",
     "distilbert",
     "ernie",
     "labels",
@@ -99,7 +100,6 @@ def token_encoder(f: Fields, *, segmented: bool = True, eps: str = "1e-12", segm
     return layer_norm, Stack(layers, Embedding(positions, segments=rows, norm=layer_norm), causal=causal)
 
 
-@family("chinese_clip_text_model", {"ChineseCLIPTextModel": "pooler"}, BERT)
 @family(
     "bert",
     encoder_heads(
@@ -112,11 +112,18 @@ def token_encoder(f: Fields, *, segmented: bool = True, eps: str = "1e-12", segm
     BERT,
 )
 def bert(f: Fields, kind: str) -> Parts:
-    """BERT (Devlin et al. 2019), which is also the tower of Chinese CLIP for texts (Yang et al. 2022)."""
+    """BERT (Devlin et al. 2019)."""
     layer_norm, stack = token_encoder(f)
     head = masked_head(f, kind, tanh_activation, activation(f, "hidden_act", "gelu"), layer_norm)
     without_spare_bias(f, head)
     return Parts(head, encoder=stack)
+
+
+@family("chinese_clip_text_model", {"ChineseCLIPTextModel": "pooler"}, BERT)
+def chinese_clip_text(f: Fields, kind: str) -> Parts:
+    """The tower of Chinese CLIP for texts (Yang et al. 2022): BERT, whose rows always see those behind them."""
+    f.only("is_decoder", False)
+    return bert(f, kind)
 
 
 @family(
