@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from derivations.documents.canon.concepts import CONCEPTS
 from derivations.documents.judge.arrays.left_sides import left_fits, word_of
+from derivations.documents.judge.canonical.losses import LOSSES, PERPLEXITY
 from derivations.documents.judge.canonical.recognition import ELEMENTARY
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
@@ -44,8 +45,8 @@ DIFFERS: Mapping[str, str] = {  # with what makes such a formula right
     "consistency.setting": "another setting is meant here",
     "shapes.declared": _ANOTHER_ARRAY,
 }
-_OF_LOSSES = frozenset({"ell", "loss", "ce", "nll", "ppl", "perplexity"})
-_WORDS = (_OF_LOSSES | {word for concept in CONCEPTS for word in concept.words}) - ELEMENTARY - {""}
+_WORDS = frozenset(word for concept in CONCEPTS for word in concept.words) | PERPLEXITY
+_WORDS = (_WORDS | {word for word in LOSSES if len(word) > 1}) - ELEMENTARY - {""}
 _SYMBOLS = ("mean", "variance", "deviation", "rms", "width")  # of which one letter is the name: mu, sigma, d_k
 
 

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from derivations.documents.judge.algebra.chains import check_chains
 from derivations.documents.judge.canonical.canonical import check_canonical
+from derivations.documents.judge.canonical.losses import check_losses
 from derivations.documents.judge.canonical.named_equations import check_named_equations
 from derivations.documents.judge.canonical.products import check_products
 from derivations.documents.judge.costs.counting import check_counting
@@ -42,6 +43,7 @@ CHECKS: tuple[Check, ...] = (
     check_chains,
     check_counting,
     check_canonical,
+    check_losses,
     check_entries,
     check_dependence,
     check_products,

@@ -13,12 +13,14 @@ from typing import Any
 
 from derivations.documents.canon.attention_forms import UNSCALED
 from derivations.documents.canon.role_letters import KEY_WIDTHS, NORM
+from derivations.documents.canon.softmax_forms import COLUMNS
 from derivations.documents.judge.arrays.left_sides import is_deviation, plain, word_of
 from derivations.documents.judge.canonical.deviations import may_be_a_variance
 from derivations.documents.judge.canonical.inputs_of_heads import other_inputs
 from derivations.documents.judge.canonical.labelled_heads import mixes_heads
 from derivations.documents.judge.canonical.mending import Judged, letter_of
 from derivations.documents.judge.canonical.recognition import ELEMENTARY
+from derivations.documents.judge.canonical.softmax_axes import counts_keys
 from derivations.documents.judge.canonical.temperatures import multiplies
 from derivations.documents.judge.canonical.terms_of_sums import counted_from_zero
 from derivations.documents.judge.canonical.told_scaling import is_said_scaled
@@ -200,6 +202,16 @@ def _of_sums(found: Judged, link: Compared) -> Judged:
 # --- assumptions that the text denies ---
 
 
+def _over_queries(found: Judged, link: Compared) -> Judged:
+    """Say that a softmax is taken over the wrong index where the lines around count the keys by the other one."""
+    if found.verdict != "conditional" or COLUMNS not in found.assumed:
+        return found
+    if not counts_keys(link.left, link.right, link.statement, link.scope):
+        return found
+    reason = "the sum goes over the first index, and the lines around take the second one to count the keys"
+    return Judged("wrong", reason, found.mended, found.result)
+
+
 def _unscaled(found: Judged, link: Compared) -> Judged:
     """Say that scores are not divided by the root of the width of the keys that is explained behind the formula."""
     if found.verdict != "conditional" or UNSCALED not in found.assumed:
@@ -244,5 +256,6 @@ RULES: tuple[Rule, ...] = (
     _of_rows,
     _without_epsilon,
     _of_sums,
+    _over_queries,
     _unscaled,
 )
