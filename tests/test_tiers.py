@@ -37,7 +37,7 @@ def test_each_test_is_in_one_tier(repository: Path, request: pytest.FixtureReque
     (default,) = (each.removeprefix("-m=") for each in request.config.getini("addopts") if each.startswith("-m="))
     script = (repository / ".ci" / "run").read_text(encoding="utf-8")
     found = selections(default, script)
-    assert len(found) == 5
+    assert len(found) == 4
     assert runs_of_each(found) == dict.fromkeys((" ".join(sorted(marks)) for marks in COMBINATIONS), 1)
 
 
