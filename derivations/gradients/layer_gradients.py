@@ -236,7 +236,7 @@ def layer_norm_gradient() -> Derivation:
     return of_norm(
         norm,
         "The gradient of layer normalisation: "
-        "$dX = (G - mean(G) - x_hat mean(G o x_hat)) / sqrt(sigma^2 + epsilon)$, $G = gamma o dY$",
+        "$dX = (G - mean(G) - X_hat mean(G o X_hat)) / sqrt(sigma^2 + epsilon)$, $G = gamma o dY$",
         "Ba, Kiros and Hinton (2016), equations 3 and 4; layer_norm.jacobian",
         sigma2,
         centred=True,
@@ -256,7 +256,7 @@ def rms_norm_gradient() -> Derivation:
     layer = rms_norm()
     return of_norm(
         layer,
-        "The gradient of RMS normalisation: $dX = (G - x_hat mean(G o x_hat)) / sqrt(ms + epsilon)$, $G = gamma o dY$",
+        "The gradient of RMS normalisation: $dX = (G - X_hat mean(G o X_hat)) / sqrt(ms + epsilon)$, $G = gamma o dY$",
         "Zhang and Sennrich (2019), section 4.2; rms_norm.jacobian",
         layer.equation("ms").variable,
         centred=False,

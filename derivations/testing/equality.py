@@ -96,11 +96,21 @@ def assert_equal(
     if evidence.level == "proved":
         return Equality(first, second, assumed)
     if evidence.level == "refuted":
-        raise AssertionError(f"refuted: {first} = {second} does not hold: {evidence.reason}{taken}")
+        alone = _letters_of_one_side(first, second)
+        raise AssertionError(f"refuted: {first} = {second} does not hold: {evidence.reason}{taken}{alone}")
     raise AssertionError(
         f"unknown: {first} = {second} is neither proved nor refuted: {evidence.reason}; "
         f"state what is assumed (assuming=...), or assert it in smaller steps{taken}"
     )
+
+
+def _letters_of_one_side(first: Basic, second: Basic) -> str:
+    """Return which letters stand on one side alone, if both sides have some: often one letter under two names."""
+    left, right = ({symbol.name for symbol in side.free_symbols} for side in (first, second))
+    if not left - right or not right - left:
+        return ""
+    only, other = (", ".join(sorted(letters)) for letters in (left - right, right - left))
+    return f"; only the left side has {only}, only the right one {other}"
 
 
 def _expression(value: Any) -> Basic:

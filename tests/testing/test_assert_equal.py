@@ -149,6 +149,12 @@ def test_a_decimal_is_the_number_that_was_written():
 # --- refuted and unknown --------------------------------------------------------------------------------------------
 
 
+def test_letters_that_stand_on_one_side_alone_are_named():
+    u, v = symbols("u v", real=True)
+    assert refused(u**2, v**2, level="refuted").endswith("; only the left side has u, only the right one v")
+    assert "only the" not in refused(u**2, u * v, level="refuted")
+
+
 @pytest.mark.parametrize(
     ("left", "right"),
     [

@@ -192,7 +192,11 @@ class ArrayPrinter(EntrywisePrinter):
         return self.subscripted(self.wrapped(entry, "[]"), joined(self._letters(places))) if places else entry
 
     def _print_Deferred(self, expr: Deferred) -> str:
-        return self.subscripted(self._print(expr.args[0]), joined(self._letters(expr.places)))
+        return self.subscripted(self.operand(expr.args[0], ATOM), joined(self._letters(expr.places)))
+
+    def _print_MaskConjunction(self, expr: Any) -> str:
+        self.functions.setdefault("and", expr)
+        return super()._print_MaskConjunction(expr)
 
     def _print_RowMax(self, expr: Basic) -> str:
         return self.applied(self.function_of(expr, "rowmax"), list(map(self._print, expr.args)))

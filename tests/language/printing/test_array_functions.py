@@ -8,8 +8,8 @@ from sympy import Integer, expand
 
 from derivations.catalogue import layers, names
 from derivations.language.arrays.deferred import Deferred
-from derivations.language.arrays.expression import Transpose, array, token_array
-from derivations.language.arrays.functions import Interleave, RowSum, relu
+from derivations.language.arrays.expression import Transpose, array, mask_array, token_array
+from derivations.language.arrays.functions import Interleave, MaskConjunction, RowSum, relu
 from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.routing import TopK
 from derivations.language.arrays.rows import PlacedRows
@@ -53,6 +53,7 @@ def defined(expr, notation="ours", taken=()):
             PlacedRows(X, 2, n + 3),
             [r"[\mathrm{place}_{3:n + 2}(X)]_{3:n + 2} = X \ \text{and 0 elsewhere}"],
         ),
+        (MaskConjunction(mask_array("D", n, d), mask_array("M", n, d)), [r"(D \wedge M)_{ij} = D_{ij} M_{ij}"]),
         (
             TopK(X, m),
             [r"\mathrm{top}_{m}(X) : \text{places of the largest of each row, in order}"],
