@@ -1,7 +1,8 @@
 r"""The definitions of functions of arrays that print by a name which no textbook lists, such as `windows` or `pick`.
 
 Definition   an entry of the function, from the same rule that proofs use: \mathrm{pick}(P, t)_{i} = P_{i, t_{i}}; of a
-             recurrence its law; of blocks, rows and columns that are put together, where each argument stands
+             recurrence its law; of blocks, rows and columns that are put together, where each argument stands; of a
+             layer that is a part of others and has no page of its own, its output by its inputs
 """
 
 from __future__ import annotations
@@ -9,17 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
-from sympy import Expr, Integer, Symbol, exp
+from sympy import Basic, Expr, Integer, Symbol, exp
 
 from derivations.language.arrays.arrangements import ColumnBlock, PlacedBlock
+from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.deferred import Deferred
-from derivations.language.arrays.expression import Array, Variable, avoiding
+from derivations.language.arrays.expression import Array, Member, Variable, avoiding
 from derivations.language.arrays.functions import Interleave
 from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.routing import TopK
 from derivations.language.arrays.rows import PlacedRows, RowRange
 from derivations.language.arrays.selection import EveryOther
 from derivations.language.arrays.shapes import Blocks, Pair, Place, sum_along
+from derivations.language.layers.catalogued import LAYERS
+from derivations.language.layers.layer import Layer
+from derivations.language.printing.alphabet import FUNCTIONS
 from derivations.language.printing.arrays import general_places, stated_entry
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.words import word
@@ -32,8 +38,42 @@ _LETTERS = "UVRSTXYZABCDEFGHKLMNPQ"  # for arguments that are formulas themselve
 def definitions_of_functions(printer: LatexPrinter, taken: Iterable[str] = ()) -> Iterator[str]:
     """Yield the definitions of the functions of arrays that a printer printed; letters `taken` keep their meaning."""
     letters = [letter for letter in (*_LETTERS, *(f"U_{k}" for k in range(2, 10))) if letter not in {*taken}]
+    for name, part in [*printer.parts.items()]:
+        if name not in {*LAYERS, *FUNCTIONS} and (definition := _of_part(part, printer)):
+            yield definition
     for applied in [*printer.functions.values()]:
         yield from _definition(_with_letters(applied, letters), printer)
+
+
+def _of_part(part: Layer, printer: LatexPrinter) -> str:
+    """Return the one output of a part by its inputs, or an empty text where it has no short form.
+
+    Contractions have none: they print entry by entry.
+    """
+    known: dict[Basic, Basic] = {}
+    families: dict[Basic, tuple[Basic, Basic]] = {}
+
+    def put(node: Any) -> Any:
+        # by hand: `xreplace` would rename the index of a sum, which the formula of a member is meant to meet
+        if isinstance(node, Member) and node.args[0] in families:
+            index, formula = families[node.args[0]]
+            return replace_free(formula, {index: node.args[1]})
+        if node in known or not node.args or getattr(node, "closed", False):
+            return known.get(node, node)
+        return node.func(*map(put, node.args))
+
+    for equation in part.equations:
+        value = put(equation.value)
+        if value.has(Contraction) or families.keys() & value.atoms(Variable):
+            return ""
+        if equation.over is None:
+            known[equation.variable] = value
+        else:
+            families[equation.variable] = equation.over[0], value
+    if len(part.outputs) != 1 or part.outputs[0] not in known:
+        return ""
+    name = printer.applied(printer.notation.function(part.name), [printer.doprint(each) for each in part.inputs])
+    return f"{name} = {printer.doprint(known[part.outputs[0]])}"
 
 
 def _with_letters(applied: Array, letters: list[str]) -> Array:

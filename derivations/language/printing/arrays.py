@@ -24,7 +24,7 @@ from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.scalars import LARGEST, SHARE, without_conditions
 from derivations.language.arrays.selection import OneHot, Windows
 from derivations.language.arrays.shapes import Axis, Blocks, Pair, Place, flat, total
-from derivations.language.layers.layer import Apply, Repeat
+from derivations.language.layers.layer import Apply, Layer, Repeat
 from derivations.language.printing.broadcasts import gathered
 from derivations.language.printing.entrywise import EntrywisePrinter, is_ones
 from derivations.language.printing.letters import joined
@@ -59,6 +59,7 @@ class ArrayPrinter(EntrywisePrinter):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.functions: dict[str, Array] = {}  # the functions of arrays printed by a name of ours, with one application
+        self.parts: dict[str, Layer] = {}  # the layers that were printed by their names
 
     def function_of(self, applied: Array, name: str) -> str:
         """Return the name of a function of arrays, which no textbook lists: a page defines those that were printed."""
@@ -466,9 +467,11 @@ class ArrayPrinter(EntrywisePrinter):
         return self.applied(self.function_of(expr, "Window"), [self._print(total(along)) for along in expr.args])
 
     def _print_Apply(self, expr: Apply) -> str:
+        self.parts.setdefault(expr.layer.name, expr.layer)
         return self.applied(self.notation.function(expr.layer.name), self._arguments(expr))
 
     def _print_Repeat(self, expr: Repeat) -> str:
+        self.parts.setdefault(expr.layer.name, expr.layer)
         name = self.subscripted(self.notation.function(expr.layer.name), f"1,{self.dots},{self._print(expr.count)}")
         return self.applied(name, self._arguments(expr))
 

@@ -78,6 +78,20 @@ def test_nothing_is_defined_where_nothing_is_printed_by_such_a_name():
     assert defined(relu(X) @ Transpose(X)) == []
 
 
+def test_a_part_without_a_page_is_defined_by_its_inputs():
+    shown = layer_page(layers()["grouped_query_attention"], LatexPrinter, "ours")
+    formulas = [formula for note in shown.notes for formula, _ in note.items]
+    attended = r"\mathrm{Attention}(X_{Q} W_{%s}^{Q}, K, V)"
+    group = rf"\mathrm{{Concat}}({attended % 1}, \ldots, {attended % 'r'}) W^{{O}}"
+    assert rf"\mathrm{{QueryGroup}}(X_{{Q}}, K, V, W^{{Q}}, W^{{O}}) = {group}" in formulas
+    assert not any("Attention}(Q" in formula for formula in formulas)  # which has a page
+
+
+def test_contractions_are_no_short_form_of_a_part():
+    shown = layer_page(layers()["kimi_delta_attention"], LatexPrinter, "ours")
+    assert not any("UnitLength" in formula for note in shown.notes for formula, _ in note.items)
+
+
 @pytest.mark.parametrize("backwards", [0, 1])
 @pytest.mark.parametrize("of_rank_one", [False, True])
 def test_the_printed_law_gives_the_entries(backwards, of_rank_one):
