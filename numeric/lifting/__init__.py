@@ -7,7 +7,7 @@
 >>> print(lift(centred, x=(n, d)))
 Centred (centred)
     y = x - rowmean(x) 1^T
-Where x in R^{n x d}.
+Where x in R^{n x d}, rowmean(x)_i = (1 / d) sum_{j=1}^d x_ij.
 """
 
 from numeric.lifting.lift import Lifted, lift

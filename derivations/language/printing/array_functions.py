@@ -19,7 +19,7 @@ from derivations.language.arrays.deferred import Deferred
 from derivations.language.arrays.expression import Array, Member, Variable, avoiding
 from derivations.language.arrays.functions import Interleave
 from derivations.language.arrays.recurrence import Recurrence
-from derivations.language.arrays.routing import TopK
+from derivations.language.arrays.routing import TopK, TopKMask
 from derivations.language.arrays.rows import PlacedRows, RowRange
 from derivations.language.arrays.selection import EveryOther
 from derivations.language.arrays.shapes import Blocks, Pair, Place, sum_along
@@ -32,6 +32,10 @@ from derivations.language.printing.words import word
 
 __all__ = ["definitions_of_functions", "law_of_entry"]
 
+_PLACES_OF_ROWS = "places of the largest of each row, in order"
+_PLACES_OF_COLUMNS = "places of the largest of each column, in order"
+_SHOWN_OF_ROWS = "1 at the largest shown of each row"
+_SHOWN_OF_COLUMNS = "1 at the largest shown of each column"
 _LETTERS = "UVRSTXYZABCDEFGHKLMNPQ"  # for arguments that are formulas themselves
 
 
@@ -89,11 +93,13 @@ def _with_letters(applied: Array, letters: list[str]) -> Array:
 
 
 def _definition(applied: Array, printer: LatexPrinter) -> Iterator[str]:
-    if isinstance(applied, TopK):
-        of_rows = "places of the largest of each row, in order"
-        of_columns = "places of the largest of each column, in order"
-        said = word(of_columns if printer.notation.columns else of_rows, printer.lang)
-        yield f"{printer.doprint(applied)} : {printer.words(said)}"
+    if isinstance(applied, TopK | TopKMask):
+        columns = printer.notation.columns
+        if isinstance(applied, TopK):
+            said = _PLACES_OF_COLUMNS if columns else _PLACES_OF_ROWS
+        else:
+            said = _SHOWN_OF_COLUMNS if columns else _SHOWN_OF_ROWS
+        yield f"{printer.doprint(applied)} : {printer.words(word(said, printer.lang))}"
     elif isinstance(applied, Interleave):
         yield from (_equation(EveryOther(applied, n), part, printer) for n, part in enumerate(applied.args))
     elif isinstance(applied, PlacedRows):

@@ -98,11 +98,13 @@ def _of_result(result: Derivation, using: str | Notation, lang: str, steps: bool
 def _of_layer(layer: Layer, using: str | Notation, lang: str, name: str) -> Statement:
     printer = printer_of_layer(layer, partial(LatexPrinter, lang=lang), using)
     lines = [line for equation in layer.equations for line in printer.lines(equation)]
+    members = members_of(layer, printer)
     return Statement(
         name,
         (layer_title(name.removeprefix("layer-").rpartition(".")[2], lang),),
         tuple(Row(line.left, "=", line.right, _in_brackets(line.ranges)) for line in lines),
-        members=tuple(members_of(layer, printer)),
+        tuple(_defined(formula, "") for formula in members if not _is_domain(formula)),
+        members=tuple(filter(_is_domain, members)),
         letters=_letters([*layer.inputs, *layer.parameters, *layer.equations], printer),
     )
 

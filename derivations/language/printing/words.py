@@ -28,6 +28,8 @@ WORDS = (
     "and 0 elsewhere",
     "places of the largest of each row, in order",
     "places of the largest of each column, in order",
+    "1 at the largest shown of each row",
+    "1 at the largest shown of each column",
     *(
         "Source",
         "Result",

@@ -48,7 +48,7 @@ SIZES: tuple[dict[str, int], ...] = (
     {"n": 2, "m": 7, "h": 3, "N": 2, "d": 13, "d_in": 5, "d_out": 2,
      "d_model": 5, "d_k": 11, "d_v": 13, "d_ff": 17, "vocab": 23, "g": 3, "r": 17, "w": 2,
      "frames": 3, "mel": 7, "pixels": 13, "buckets": 11,
-     "r_Q": 3, "r_KV": 2, "d_r": 7, "E": 7, "d_expert": 2, "d_shared": 3, "K": CHOSEN, "h_I": 7, "d_P": 2, "k_I": 1,
+     "r_Q": 3, "r_KV": 2, "d_r": 7, "E": 7, "d_expert": 2, "d_shared": 3, "K": CHOSEN, "h_I": 7, "d_P": 2, "k_I": 2,
      "d_inner": 3, "d_state": 5, "r_Delta": 7, "g_S": 3, "r_S": 2, "d_S": 2, "h_L": 3, "d_L": 2,
      "g_D": 3, "r_D": 2, "k_D": 2, "v_D": 5},
     {"n": 2, "m": 11, "h": 5, "N": 3, "d": 3, "d_in": 11, "d_out": 7,

@@ -45,6 +45,7 @@ from numeric.runtime.primitives import (
     sum_batch,
     take_rows,
     top_k,
+    top_k_mask,
     windows,
 )
 
@@ -140,6 +141,17 @@ def test_the_largest_entries_are_named_in_order(rng, batch):
         row = scores[place].tolist()
         best = sorted(range(11), key=lambda entry: (-row[entry], entry))[:5]
         assert chosen[(*place[:-1], slice(None), place[-1])].tolist() == best
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+def test_the_largest_visible_entries_are_shown(rng, batch):
+    scores, visible = rng.integers(0, 4, size=(*batch, 7, 11)), rng.integers(2, size=(*batch, 7, 11)) > 0
+    visible[..., 3, :] = False
+    shown = top_k_mask(scores, visible, 3)
+    for place in np.ndindex(*batch, 7):
+        seen = [entry for entry in range(11) if visible[(*place, entry)]]
+        best = sorted(seen, key=lambda entry: (-scores[(*place, entry)], entry))[:3]
+        assert np.flatnonzero(shown[place]).tolist() == sorted(best)
 
 
 # Rows

@@ -104,6 +104,7 @@ def test_functional_forms_are_those_that_write_in_place():
     right = rng.normal(size=(2, 5, 11))
     calls = {
         "top_k": (rng.integers(3, size=(2, 5, 7)), 3),
+        "top_k_mask": (rng.integers(3, size=(2, 5, 7)), rng.integers(2, size=(5, 7)) > 0, 3),
         "routed_product": (rows, matrices, numbers),
         "routed_outer_over_batch": (rows, right, numbers, 7),
         "place_block": (rows, 1, 3),
