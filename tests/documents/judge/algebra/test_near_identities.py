@@ -30,7 +30,7 @@ def said(formula: str, before: str = "So") -> Finding:
         (r"\sum_{j=1}^{m} (u_j + v_j) = \sum_{j=1}^{m} u_j + \sum_{j=1}^{m-1} v_j", r"\sum_{j=1}^{m} v_j"),
         (
             r"\sum_{j=1}^{d} q_j k_j = \frac14 \sum_{j=1}^{d} (k_j + q_j)^2 - \frac14 \sum_{j=1}^{d} (q_j + k_j)^2",
-            "-q_j + k_j",
+            "(q_j - k_j)^2",
         ),
         (r"\sum_{j=1}^{n-1} c = n c", r"\sum_{j = 1}^{n} c"),
         (r"a (b + c) = a b + a c + d", "a b + a c"),
