@@ -17,6 +17,7 @@ from sympy import (
     Abs,
     Add,
     Derivative,
+    Dummy,
     Eq,
     Expr,
     Ge,
@@ -279,7 +280,10 @@ def _of_function(node: Elementwise, equation: Equation) -> Iterator[Assumption]:
         for variable, array in zip(function.formula.variables, arrays, strict=True)
     }
     ranges = {**places.ranges, **({equation.over[0]: total(equation.over[1])} if equation.over else {})}
-    formula = function.formula.expr
+    # a variable that is declared positive tells where the function is defined, not what the entries of an array are
+    plain = {variable: Dummy(variable.name, real=True) for variable in values if variable.is_positive}
+    values |= {plain[variable]: values[variable] for variable in plain}
+    formula = function.formula.expr.xreplace(plain)
     for part in sorted(formula.atoms(Pow, log, Max, Min, Abs, sign, Relational), key=str):
         for condition, words in _conditions(part):
             if condition.free_symbols & set(values):

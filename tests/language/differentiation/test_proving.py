@@ -4,24 +4,27 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from sympy import Symbol, exp
+from sympy import Symbol, exp, sqrt
 
 from derivations.catalogue import layer as layer_called
 from derivations.language import (
+    ColumnBroadcast,
     Derivation,
     Equations,
     FalseStepError,
     Hadamard,
     Layer,
     Member,
+    RowSum,
     array,
     named,
     part,
     prove_gradient,
     relu,
+    square,
 )
 from derivations.language.differentiation import proving
-from derivations.symbols import N, d, i, n
+from derivations.symbols import N, d, i, n, scalar
 
 t = Symbol("t", real=True)
 X, W, g = array("X", n, d), array("W", d, d), array("g", n)
@@ -114,3 +117,14 @@ def test_what_is_no_layer_is_refused(value: object) -> None:
 @pytest.mark.parametrize("name", ["rms_norm", "grouped_query_attention", "decoder", "transformer_loss"])
 def test_the_gradient_of_layers_of_the_catalogue_is_proved(name: str) -> None:
     assert prove_gradient(layer_called(name)).evidence.level == "proved"
+
+
+def test_a_function_of_positive_numbers_is_smooth_where_what_it_gets_is_positive() -> None:
+    """Rows divided by their length: that no row is 0 is what the gradient assumes, not what a letter was declared."""
+    positive = scalar("t", positive=True)
+    let = Equations()
+    r = let("r")(named("rsqrt", 1 / sqrt(positive), positive)(RowSum(square(X))))
+    Y = let("Y")(Hadamard(ColumnBroadcast(r, d), X))
+    proof = prove_gradient(Layer("normalised", (X,), (), let, Y))
+    assert proof.evidence.level == "proved"
+    assert [assumption.text for assumption in proof.assumptions] == ["where the root is smooth"]
