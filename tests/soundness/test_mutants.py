@@ -5,9 +5,10 @@ import re
 from dataclasses import replace
 
 import pytest
-from sympy import Symbol, cos, exp
+from sympy import Expr, Integer, Rational, Symbol, cos, exp
 
 from derivations.catalogue import get, names
+from derivations.language.arrays.scalars import Within
 from derivations.language.cross_check import cross_check
 from derivations.language.results.derivation import Derivation, Step
 from tests.soundness.harness import WANTED, Mutant, judged, mutants_of, shown_false
@@ -66,6 +67,19 @@ def test_what_is_true_is_not_labelled_false() -> None:
     twice = replace(step, expression=2 * step.expression / 2)
     assert shown_false([of_softmax(step), of_softmax(step, expression=twice.expression)]) == [False, False]
     assert shown_false([of_softmax(step, expression=2 * step.expression)]) == [True]
+
+
+def test_an_axis_of_half_a_place_shows_nothing_false() -> None:
+    right = get("gradient.every_other_column")
+    left, step = right.claims[0].lhs, right.claims[0].steps[0]
+    (within,) = step.expression.atoms(Within)
+    body, place, _ = within.args
+
+    def counted(count: Expr) -> Mutant:
+        changed = step.expression.xreplace({within: Within(body, place, count)})
+        return Mutant("", right, 0, 0, left, replace(step, expression=changed))
+
+    assert shown_false([counted(Rational(5, 2)), counted(Integer(1))]) == [False, True]
 
 
 def test_the_judge_is_asked_and_would_prove_what_is_true() -> None:

@@ -185,7 +185,11 @@ def _(node: Within) -> Meaning:
     inner, place, size = parts_of(node)
 
     def value(assignment: Assignment) -> Any:
-        if not 0 <= whole(place(assignment)) < whole(size(assignment)):
+        try:
+            places = whole(size(assignment))
+        except Undefined as error:
+            raise Unfit(f"a size: {error}") from error  # an axis of 5/2 places says nothing of the places 0 and 1
+        if not 0 <= whole(place(assignment)) < places:
             raise Undefined("a place outside of its axis")
         return inner(assignment)
 
