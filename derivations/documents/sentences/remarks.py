@@ -21,8 +21,11 @@ from derivations.documents.passages import Block, Document, Passage
 from derivations.documents.scope import Scope, Scopes
 from derivations.documents.sentences.coordinates import check_coordinates
 from derivations.documents.sentences.joined import Joined, Sentence, joined, sentences
+from derivations.documents.sentences.model_totals import check_model_totals
 from derivations.documents.sentences.named_models import check_named_models
 from derivations.documents.sentences.quantities import check_near_number, check_ratio, named_number
+from derivations.documents.sentences.restated import check_restated
+from derivations.documents.sentences.restated_bytes import check_restated_bytes
 from derivations.documents.sentences.returns import check_returns
 from derivations.documents.sentences.shares import Row, check_shares, row_in
 from derivations.documents.sentences.statistics import said_moments, says_unit_variance, subject_of
@@ -144,6 +147,9 @@ def _found(
     yield from check_near_number(sentence, memory.printed)
     yield from check_coordinates(sentence.written, scope)
     yield from check_named_models(sentence, scope)
+    yield from check_model_totals(sentence)
+    yield from check_restated(sentence)
+    yield from check_restated_bytes(sentence)
 
 
 def _moments(
