@@ -14,6 +14,7 @@ Source       Katharopoulos et al. (2020), section 3.4; Gu and Dao (2023), sectio
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from sympy import Expr, Integer, KroneckerDelta, Symbol, exp, expand, sympify
@@ -132,23 +133,29 @@ class Recurrence(Array):
 
     def _by_the_law(self, *places: Place) -> Expr:
         """Return an entry at a numbered position, from the entries of the position before it."""
-        logarithms, added, _, written, read = self.args
-        at, rest = flat(places[0]), places[1:]
+        at = flat(places[0])
         steps = expand(total(self.shape[0]) - 1 - at) if self.backwards else at
         if not isinstance(steps, Integer):
             raise NotImplementedError(f"an entry of {self} at position {at}: the law gives those at numbered positions")
-        if steps == 0:
-            return added.entry(at, *rest)
+        return self.args[1].entry(at, *places[1:]) if steps == 0 else self.entry_by_law(self.entry, *places)
+
+    def entry_by_law(self, state: Callable[..., Expr], *places: Place) -> Expr:
+        """Return an entry by the law; `state` gives those of the position before it, by their places."""
+        logarithms, added, _, *factors = self.args
+        at, rest = flat(places[0]), places[1:]
         of, before = (at + 1, at + 1) if self.backwards else (at, at - 1)
-        own, axis = places[1 : len(logarithms.shape)], len(written.shape) - 1
-        leading = places[1:axis]
-        said = sum_along(
-            self.shape[axis],
-            lambda p: read.entry(of, *leading, p) * self.entry(before, *leading, p, *places[axis + 1 :]),
-            avoiding(self, places),
-        )
-        kept = exp(logarithms.entry(of, *own)) * self.entry(before, *rest)
-        return kept + written.entry(of, *leading, places[axis]) * said + added.entry(at, *rest)
+        found = exp(logarithms.entry(of, *places[1 : len(logarithms.shape)])) * state(before, *rest)
+        if factors:
+            written, read = factors
+            axis = len(written.shape) - 1
+            leading = places[1:axis]
+            said = sum_along(
+                self.shape[axis],
+                lambda p: read.entry(of, *leading, p) * state(before, *leading, p, *places[axis + 1 :]),
+                avoiding(self, places),
+            )
+            found += written.entry(of, *leading, places[axis]) * said
+        return found + added.entry(at, *rest)
 
 
 def _require_first_axes(part: Array, added: Array, least: int) -> None:

@@ -36,6 +36,7 @@ from derivations.language.cross_check.assignment import (
     meaning,
     rule,
     whole,
+    whole_size,
 )
 from derivations.language.layers.layer import Equation, _Family
 
@@ -47,10 +48,7 @@ def sizes_of(shape: tuple[Axis, ...]) -> Callable[[Assignment], tuple[int, ...]]
     axes = [meaning(total(along)) for along in shape]
 
     def sizes(assignment: Assignment) -> tuple[int, ...]:
-        try:
-            found = tuple(whole(size(assignment)) for size in axes)
-        except Undefined as error:
-            raise Unfit(f"a size: {error}") from error
+        found = tuple(whole_size(size(assignment)) for size in axes)
         if any(size < 1 for size in found):
             raise Unfit("a size below 1")
         return found

@@ -33,6 +33,7 @@ __all__ = [
     "meaning",
     "rule",
     "whole",
+    "whole_size",
 ]
 
 
@@ -113,6 +114,14 @@ def whole(value: Any) -> int:
     if abs(value - nearest) > Decimal(10) ** -40:
         raise Undefined(f"{value} is not an integer")
     return nearest
+
+
+def whole_size(value: Any) -> int:
+    """Return a size as an `int`; raises `Unfit` if it is none: 5/2 places say nothing of the places 0 and 1."""
+    try:
+        return whole(value)
+    except Undefined as error:
+        raise Unfit(f"a size: {error}") from error
 
 
 class Assignment:

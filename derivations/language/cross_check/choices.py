@@ -20,6 +20,7 @@ from derivations.language.cross_check.assignment import (
     meaning,
     rule,
     whole,
+    whole_size,
 )
 from derivations.language.cross_check.real_functions import number
 from derivations.language.cross_check.scalars import parts_of
@@ -185,10 +186,7 @@ def _(node: Within) -> Meaning:
     inner, place, size = parts_of(node)
 
     def value(assignment: Assignment) -> Any:
-        try:
-            places = whole(size(assignment))
-        except Undefined as error:
-            raise Unfit(f"a size: {error}") from error  # an axis of 5/2 places says nothing of the places 0 and 1
+        places = whole_size(size(assignment))
         if not 0 <= whole(place(assignment)) < places:
             raise Undefined("a place outside of its axis")
         return inner(assignment)

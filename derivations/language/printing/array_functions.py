@@ -8,21 +8,22 @@ Definition   an entry of the function, from the same rule that proofs use: \math
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, cast
 
-from sympy import Basic, Expr, Integer, Symbol, exp
+from sympy import Basic, Integer, Symbol
 
 from derivations.language.arrays.arrangements import ColumnBlock, PlacedBlock
 from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.deferred import Deferred
-from derivations.language.arrays.expression import Array, Member, Variable, avoiding
+from derivations.language.arrays.expression import Array, Member, Variable
 from derivations.language.arrays.functions import Interleave
 from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.routing import TopK, TopKMask
 from derivations.language.arrays.rows import PlacedRows, RowRange
 from derivations.language.arrays.selection import EveryOther
-from derivations.language.arrays.shapes import Blocks, Pair, Place, sum_along
+from derivations.language.arrays.shapes import Blocks, Pair, Place
 from derivations.language.layers.catalogued import LAYERS
 from derivations.language.layers.layer import Layer
 from derivations.language.printing.alphabet import FUNCTIONS
@@ -30,12 +31,12 @@ from derivations.language.printing.arrays import general_places, stated_entry
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.words import word
 
-__all__ = ["definitions_of_functions", "law_of_entry"]
+__all__ = ["definitions_of_functions"]
 
-_PLACES_OF_ROWS = "places of the largest of each row, in order"
-_PLACES_OF_COLUMNS = "places of the largest of each column, in order"
-_SHOWN_OF_ROWS = "1 at the largest shown of each row"
-_SHOWN_OF_COLUMNS = "1 at the largest shown of each column"
+_IN_WORDS = {  # of rows, and of what prints as columns
+    TopK: ("places of the largest of each row, in order", "places of the largest of each column, in order"),
+    TopKMask: ("1 at the largest shown of each row", "1 at the largest shown of each column"),
+}
 _LETTERS = "UVRSTXYZABCDEFGHKLMNPQ"  # for arguments that are formulas themselves
 
 
@@ -93,12 +94,8 @@ def _with_letters(applied: Array, letters: list[str]) -> Array:
 
 
 def _definition(applied: Array, printer: LatexPrinter) -> Iterator[str]:
-    if isinstance(applied, TopK | TopKMask):
-        columns = printer.notation.columns
-        if isinstance(applied, TopK):
-            said = _PLACES_OF_COLUMNS if columns else _PLACES_OF_ROWS
-        else:
-            said = _SHOWN_OF_COLUMNS if columns else _SHOWN_OF_ROWS
+    if type(applied) in _IN_WORDS:
+        said = _IN_WORDS[type(applied)][printer.notation.columns]
         yield f"{printer.doprint(applied)} : {printer.words(word(said, printer.lang))}"
     elif isinstance(applied, Interleave):
         yield from (_equation(EveryOther(applied, n), part, printer) for n, part in enumerate(applied.args))
@@ -111,7 +108,8 @@ def _definition(applied: Array, printer: LatexPrinter) -> Iterator[str]:
     elif isinstance(applied, Recurrence):
         places = general_places(applied)
         first = applied.shape[0] if applied.backwards else Integer(-1)  # the state before the first one that is read
-        yield f"{_entry(applied, places, printer)} = {printer.doprint(law_of_entry(applied, places))}"
+        law = applied.entry_by_law(partial(Deferred, applied), *places)
+        yield f"{_entry(applied, places, printer)} = {printer.doprint(law)}"
         yield f"{_entry(applied, (first, *places[1:]), printer)} = 0"
     else:
         places = tuple(map(_in_blocks, general_places(applied), applied.shape))
@@ -135,22 +133,3 @@ def _in_blocks(place: Place, along: object) -> Place:
     if not isinstance(along, Blocks) or isinstance(place, Pair):
         return place
     return Pair(Symbol(f"{place}_1", integer=True), Symbol(f"{place}_2", integer=True), along.size)
-
-
-def law_of_entry(states: Recurrence, places: tuple[Place, ...]) -> Expr:
-    """Return an entry of the states by the law, from that of the position before."""
-    logarithms, added, _, *factors = states.args
-    at, rest = cast(Expr, places[0]), places[1:]
-    before, step = (at + 1, at + 1) if states.backwards else (at - 1, at)
-    found = exp(logarithms.entry(step, *rest[: len(logarithms.shape) - 1])) * Deferred(states, before, *rest)
-    if factors:
-        written, read = factors
-        axis = len(written.shape) - 2
-
-        def moved(place: Place) -> Expr:
-            there = (*rest[:axis], place, *rest[axis + 1 :])
-            return read.entry(step, *there[: axis + 1]) * Deferred(states, before, *there)
-
-        inner = sum_along(states.shape[axis + 1], moved, avoiding(states, places))
-        found += written.entry(step, *rest[: axis + 1]) * inner
-    return found + added.entry(at, *rest)

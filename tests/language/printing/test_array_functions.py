@@ -2,6 +2,7 @@ r"""Functions of arrays that print by a name of ours are defined where they are 
 
 import re
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from sympy import Integer, expand
@@ -15,7 +16,7 @@ from derivations.language.arrays.routing import TopK
 from derivations.language.arrays.rows import PlacedRows
 from derivations.language.arrays.selection import OneHot, Pick, Windows
 from derivations.language.differentiation.reverse import gradient
-from derivations.language.printing.array_functions import definitions_of_functions, law_of_entry
+from derivations.language.printing.array_functions import definitions_of_functions
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.page import Page, layer_page, page
 from derivations.language.results.derivation import RESULTS
@@ -99,7 +100,7 @@ def test_the_printed_law_gives_the_entries(backwards, of_rank_one):
     states = Recurrence(logarithms, added, backwards, *((w, r) if of_rank_one else ()))
     for at in (0, 1) if backwards else (1, 2):
         for place in (0, 1):
-            law = law_of_entry(states, (Integer(at), Integer(place))).doit()
+            law = states.entry_by_law(partial(Deferred, states), Integer(at), Integer(place)).doit()
             entries = {each: states.entry(*each.places) for each in law.atoms(Deferred)}
             assert expand((law.xreplace(entries) - states.entry(Integer(at), Integer(place))).doit()) == 0
 
