@@ -4,9 +4,10 @@
 inside as if it were one.
 """
 
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from sympy import Function
+from sympy import Basic, Function
 
 from derivations.language.arrays.shown import Displayed
 
@@ -52,8 +53,17 @@ def refuse_argument(array: Any) -> NoReturn:
 
 def refuse_function(value: Any) -> None:
     """Raise `TypeError` where an expression applies a function of numbers to an array, as `exp(Q)` does."""
-    for call in value.atoms(Function) if hasattr(value, "atoms") else ():
+    for call in _calls(value) if isinstance(value, Basic) else ():
         if any(isinstance(part, Displayed) for part in call.args):
             name = type(call).__name__
             meant = "exponential(...)" if name == "exp" else f'named("{name}", {name}(x), x)'
             raise TypeError(f"{call}: {name} takes numbers; for every entry of an array write {meant}")
+
+
+def _calls(value: Basic) -> Iterator[Function]:
+    """Yield the functions in an expression, without the inside of layers: it was looked at when they were defined."""
+    if isinstance(value, Function):
+        yield value
+    for part in value.args:
+        if not getattr(part, "closed", False):
+            yield from _calls(part)

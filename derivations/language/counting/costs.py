@@ -6,7 +6,8 @@ layers. `flop_counts`, `operations` and `convention` define how operations are c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -97,10 +98,15 @@ def weight_shapes(layer: Layer) -> dict[str, tuple[Shape, Expr]]:
 
     Raises       ShapeError when two parts under one name have weights of different shapes
     """
+    return dict(_weight_shapes(layer))
+
+
+@lru_cache(maxsize=1 << 10)
+def _weight_shapes(layer: Layer) -> Mapping[str, tuple[Shape, Expr]]:
     weights = {p.name: (p.shape, Integer(1)) for p in layer.parameters}
     for applied, _ in chain.from_iterable(_applications(e.value, ()) for e in layer.equations):
         count = applied.count if isinstance(applied, Repeat) else Integer(1)
-        for inner, (shape, copies) in weight_shapes(applied.layer).items():
+        for inner, (shape, copies) in _weight_shapes(applied.layer).items():
             if inner in applied.bound:
                 continue
             name = f"{applied.name}.{inner}"

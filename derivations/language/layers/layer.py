@@ -7,7 +7,7 @@ weights; applied to arrays it is an expression like any other. `part(name, layer
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from sympy import Basic, Expr, Indexed, Symbol, sympify
@@ -202,7 +202,8 @@ class Layer(Shown, Basic):
 
     def _xreplace(self, rule: dict[Basic, Basic]) -> tuple[Basic, bool]:
         """Replace sizes and positive scalars only: the variables and indices of a layer are local to it."""
-        return super()._xreplace({key: rule[key] for key in rule if key.is_Symbol and key.is_positive})
+        found = tuple((key, rule[key]) for key in rule if key in self.free_symbols and key.is_positive)
+        return _replaced(self, found) if found else (self, False)
 
     @property
     def name(self) -> str:
@@ -490,6 +491,11 @@ def _check_shape(what: str, wanted: Shape, given: Shape) -> None:
         len(wanted) == len(given) and all(map(same_size, wanted, given)),
         lambda: f"{what} has shape {shape_text(given)}, {shape_text(wanted)} is needed",
     )
+
+
+@lru_cache(maxsize=1 << 12)  # one layer is a part of many, and a model has many parts of one layer
+def _replaced(layer: Layer, rule: tuple[tuple[Basic, Basic], ...]) -> tuple[Basic, bool]:
+    return super(Layer, layer)._xreplace(dict(rule))
 
 
 def _preorder(node: Basic) -> Iterator[Basic]:
