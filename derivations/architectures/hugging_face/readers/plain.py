@@ -295,7 +295,9 @@ def _network(family: Decoder, f: Fields) -> FeedForward | Experts:
     experts = replace(experts, scoring=sparse.scoring, scale=_scale(f, sparse.scale), groups=groups)
     experts = replace(experts, eps=Rational(sparse.eps), threshold=threshold)
     experts = replace(experts, corrected=sparse.corrected, buffered=_chosen(f, sparse.buffered))
-    shared = f.whole(sparse.shared, sparse.shared_default, least=0) if sparse.shared else None
+    # of width 0 there is no shared expert; its gate would stay, and such a model is refused
+    least = int(sparse.shared_gate)
+    shared = f.whole(sparse.shared, sparse.shared_default, least=least) if sparse.shared else None
     if sparse.shared_number:
         shared = (f.whole(*sparse.shared_number, least=0) or 0) * f.values[size("d_expert")]
     if not shared:

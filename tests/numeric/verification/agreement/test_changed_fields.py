@@ -90,9 +90,7 @@ def changed(value: object) -> Iterator[Any]:
 def parameters_there(name: str, config: dict[str, Any]) -> int | None:
     """Return the number of parameters of the library's model, or None if the library refuses the configuration."""
     try:
-        with torch.device("meta"):
-            model_class, given = class_and_config(name, config)
-            theirs = model_class(given)
+        theirs = library_model(name, config)
     except Exception:  # whatever the library raises, it has no such model
         return None
     return sum(parameter.numel() for parameter in theirs.parameters())
