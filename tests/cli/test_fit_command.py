@@ -26,9 +26,9 @@ def fit(*arguments: str) -> str:
 
 def test_the_first_line_says_whether_it_fits_and_by_how_much():
     assert fit("llama-3-8b", "--gpu", "H100", "--seq", "8192").startswith(
-        "llama-3-8b, one text of 8,192 positions on NVIDIA H100 SXM5 80 GB: fits, 62.0 GB to spare: 18.0 GB of 80.0 GB"
+        "llama-3-8b, one text of 8,192 positions on NVIDIA H100 SXM5 80 GB: fits, 62.1 GB to spare: 17.9 GB of 80.0 GB"
     )
-    assert "h100: does not fit, 65.6 GB too much: 146 GB of 80.0 GB" in " ".join(
+    assert "h100: does not fit, 65.3 GB too much: 145 GB of 80.0 GB" in " ".join(
         fit("llama-3-70b", "--memory", "80GB").replace("a device of your own", "h100").split()
     )
 

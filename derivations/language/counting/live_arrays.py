@@ -38,7 +38,7 @@ def is_fused(layer: Layer) -> bool:
 
 @lru_cache(maxsize=512)
 def _has_products(layer: Layer) -> bool:
-    own = any(equation.value.atoms(Product, RoutedProduct) for equation in layer.equations)
+    own = any(equation.nodes(Product, RoutedProduct) for equation in layer.equations)
     return own or any(_has_products(part.layer) for part in layer.parts.values())
 
 
@@ -103,7 +103,7 @@ def _size(equation: Equation, layer: Layer) -> Expr:
 
 def _only_added(variable: Variable, layer: Layer) -> bool:
     """Return whether a family is read by sums over all its members and nothing else."""
-    readers = [e.value for e in layer.equations if variable in e.value.atoms(Variable)]
+    readers = [e.value for e in layer.equations if variable in e.nodes(Variable)]
     return bool(readers) and all(isinstance(value, SumOver) for value in readers)
 
 
@@ -120,7 +120,7 @@ def _last_reads(layer: Layer) -> dict[str, int]:
     for number, equation in reversed(tuple(enumerate(layer.equations))):
         viewed = _viewed(equation.value)
         until = max(number, last.get(equation.variable.name, -1)) if viewed is not None else number
-        for variable in equation.value.atoms(Variable):
+        for variable in equation.nodes(Variable):
             last[variable.name] = max(last.get(variable.name, -1), until)
     return last
 

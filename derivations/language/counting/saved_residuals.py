@@ -169,7 +169,7 @@ class _Walk:
     def run(self) -> None:
         """Replace every variable that the backward pass reads by the variable that stores it."""
         read = {v for e in self.backward for v in self.values(e.value)}
-        pulled = {node.applied for e in self.backward for node in e.value.atoms(Pullback)}
+        pulled = {node.applied for e in self.backward for node in e.nodes(Pullback)}
         for equation in self.forward:
             if equation.value in pulled:
                 pulled.remove(equation.value)  # equal applications share one run

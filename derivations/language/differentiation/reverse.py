@@ -86,7 +86,7 @@ def passes(layer: Layer) -> Passes:
     Raises       GradientError for a node without a rule
     """
     # `read_by` does not see arrays inside a formula: their gradient would silently be 0
-    for table in {table for equation in layer.equations for table in equation.value.atoms(Tabulated)}:
+    for table in {table for equation in layer.equations for table in equation.nodes(Tabulated)}:
         require_constant(table)
     forward = prepared(layer)
     wanted = tuple(v for v in (*layer.inputs, *layer.parameters) if v.kind == "real")
@@ -110,7 +110,7 @@ def _needed(forward: Iterable[Equation], backward: Iterable[Equation]) -> list[E
     run: set[Apply] = set()
     for equation in backward:
         read |= _read(equation.value)
-        run |= {node.applied for node in equation.value.atoms(Pullback)}
+        run |= {node.applied for node in equation.nodes(Pullback)}
     kept = []
     # from the last equation back, so that what a kept equation reads is kept too
     for equation in reversed(list(forward)):

@@ -109,11 +109,11 @@ def with_tapes(layer: Layer) -> Layer:
 
 
 def _taped(equations: Any, taken: set[str], needed: set[Apply] | None = None) -> list[Equation]:
-    run = {node.applied for e in equations for node in e.value.atoms(Pullback)} if needed is None else needed
+    run = {node.applied for e in equations for node in e.nodes(Pullback)} if needed is None else needed
     tapes: dict[Apply, Variable] = {}
     result: list[Equation] = []
     for equation in equations:
-        changed = {node: _reading(tapes[node.applied], node) for node in equation.value.atoms(Pullback)}
+        changed = {node: _reading(tapes[node.applied], node) for node in equation.nodes(Pullback)}
         value = equation.value.xreplace(changed) if changed else equation.value
         result.append(Equation(equation.target, value, *(equation.over or ())))
         # equal applications have equal values, so one tape serves all their pullbacks
@@ -136,7 +136,7 @@ def _halves(layer: Layer) -> tuple[list[Equation], list[Equation], tuple[Variabl
     """Return the forward and the backward equations with tapes, and the variables that the forward pass saves."""
     both = passes(layer)
     taken = {*layer.shapes, *(e.variable.name for e in (*both.forward, *both.backward)), *(v.name for v in both.given)}
-    run = {node.applied for e in both.backward for node in e.value.atoms(Pullback)}
+    run = {node.applied for e in both.backward for node in e.nodes(Pullback)}
     whole = _taped((*_until_output(layer, both.forward), *both.backward), taken, run)
     backward_variables = {e.variable for e in both.backward}
     forward = [e for e in whole if e.variable not in backward_variables]

@@ -91,6 +91,10 @@ class Equation(Displayed, Basic):
         """The variable that the equation defines."""
         return self.target.args[0] if self.over else self.target
 
+    def nodes(self, *kinds: type[Basic]) -> set[Any]:
+        """Return the nodes of these kinds on the right-hand side, without those inside the layers applied there."""
+        return {node for node in _preorder(self.value) if isinstance(node, kinds)}
+
     def value_at(self, *places: Any) -> Expr:
         """Return the right-hand side of one entry of the defined variable, a family's index first."""
         if self.over is None:
@@ -170,7 +174,7 @@ class Layer(Shown, Basic):
         layer = super().__new__(cls, name, Sequence(*inputs), Sequence(*parameters), Sequence(*equations), output)
         known = {*layer.inputs, *layer.parameters}
         for equation in layer.equations:
-            unknown = sorted(v.name for v in _variables(equation.value) - known)
+            unknown = sorted(v.name for v in equation.nodes(Variable) - known)
             if unknown:
                 raise ShapeError(
                     f"layer {layer.name}, equation {equation}: {unknown[0]} is unknown; "
@@ -280,7 +284,7 @@ class Layer(Shown, Basic):
         for equation in reversed(self.equations):
             if equation.variable in needed:
                 kept.append(equation)
-                needed |= _variables(equation.value)
+                needed |= equation.nodes(Variable)
         return Layer(self.name, self.inputs, self.parameters, kept[::-1], self.equation(name).variable)
 
     def result(self, *inputs: Array, **parameters: Array) -> Array:
@@ -504,10 +508,6 @@ def _preorder(node: Basic) -> Iterator[Basic]:
     for child in node.args:
         if not isinstance(child, Layer):
             yield from _preorder(child)
-
-
-def _variables(value: Array) -> set[Variable]:
-    return {node for node in _preorder(value) if isinstance(node, Variable)}
 
 
 def _unfold_parts(node: Basic, path: str) -> Basic:

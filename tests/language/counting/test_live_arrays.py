@@ -56,6 +56,18 @@ def test_an_argument_that_is_read_later_stays_beside_the_part():
     assert fullest(around(True)) == 5 * (2 * 31 + 11)
 
 
+def test_an_array_of_a_part_is_another_one_than_its_namesake_outside():
+    """H is read by the second equation and never again, although the network has an array of that name."""
+    X, A, B = array("X", n, d_model), array("A", d_model, d_ff), array("B", d_ff, d_model)
+    let = Equations()
+    H = let("H")(X @ A)
+    F = let("F")(H @ B)
+    Z = let("Z")(part("network", feed_forward(gelu))(F))
+    layer = Layer("before", (X,), (A, B), let, Z)
+    assert any(equation.variable == H for equation in feed_forward(gelu).equations)
+    assert fullest(layer) == fullest(feed_forward(gelu)) == 5 * 2 * 31
+
+
 def test_a_repetition_works_in_one_place():
     X = array("X", n, d_model)
     let = Equations()
@@ -82,7 +94,7 @@ def test_attention_is_one_kernel_unless_nothing_is():
 
 def replayed(layer: Layer) -> int:
     """The most entries held at once when the equations run in order and a value is dropped after its last reader."""
-    reads = [e.value.atoms(Variable) for e in layer.equations]
+    reads = [e.nodes(Variable) for e in layer.equations]
     held = {v.name: int(entries(v.shape).xreplace(SIZES)) for v in layer.inputs}
     most = sum(held.values())
     for number, equation in enumerate(layer.equations):
