@@ -343,7 +343,14 @@ class NumPyLayerPrinter(FormulaPrinter):
 
     def _print_Pick(self, node: Array) -> str:
         matrix, tokens = map(self._exact, node.args)
+        if len(node.shape) == 2:  # a row is a table whose rows are its entries
+            return f"look_up({matrix}[..., None], {tokens})[..., 0]"
         return f"pick({matrix}, {tokens})"
+
+    def _print_AddedPicks(self, node: Array) -> str:
+        picked, numbers, size = node.args
+        columns = self._scalar.whole(total(size))
+        return f"add_rows({self._real(picked)}[..., None], {self._exact(numbers)}, {columns})[..., 0]"
 
     def _print_OneHot(self, node: Array) -> str:
         tokens, size = self._exact(node.args[0]), self._scalar.whole(total(node.args[1]))

@@ -51,6 +51,7 @@ from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, Rou
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.selection import (
     AddedEntries,
+    AddedPicks,
     AddedWindows,
     Chosen,
     EveryOther,
@@ -118,11 +119,13 @@ EXAMPLES: tuple[Array, ...] = (
     RowRange(array("P", 5, d), 1, 3),
     Stacked(X, Y),
     AddedEntries(array("A", d, n, m), NUMBERS, h),
+    AddedPicks(array("U", n, m), NUMBERS, h),
     AddedWindows(array("A", 3, Blocks(Integer(2), d)), 4),
     Chosen(array("T", h, d), NUMBERS),
     EveryOther(array("Q", n, Blocks(d, Integer(2))), Integer(1)),
     OneHot(TOKENS, m),
     Pick(X, TOKENS),
+    Pick(X, NUMBERS),
     RelativeBuckets(n, m, 5, 7, 1),
     ScatterRows(X, TOKENS, h),
     Windows(array("P", 5, d), 2),

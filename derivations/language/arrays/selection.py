@@ -1,6 +1,7 @@
 """Entries, rows and columns selected by numbers, and the adjoints of these selections.
 
-`EveryOther` takes the even or the odd columns. `Pick` takes one entry of each row, `OneHot` puts a 1 there.
+`EveryOther` takes the even or the odd columns. `Pick` takes one entry of each row, or several; `OneHot` puts a 1 at the
+one, and `AddedPicks` adds what the several give.
 `ScatterRows` adds rows into the rows of a table that tokens select; it is the adjoint of a look-up. `Windows` are the
 stretches of rows that a convolution reads, `AddedWindows` is their adjoint. `Chosen` reads a table at a matrix of
 numbers, such as `RelativeBuckets`; its adjoint `AddedEntries` sums entries by such numbers.
@@ -32,6 +33,7 @@ from derivations.language.arrays.shapes import (
 
 __all__ = [
     "AddedEntries",
+    "AddedPicks",
     "AddedWindows",
     "BucketNumber",
     "Chosen",
@@ -54,31 +56,69 @@ def _require_tokens(what: str, tokens: Array, rank: int = 1) -> None:
 
 
 class Pick(Array):
-    """One entry of each row, chosen by numbers: entry i is X[i, tokens[i]]."""
+    """Entries of each row, chosen by numbers: entry i is X[i, tokens[i]], or entry (i, j) is X[i, numbers[i, j]].
+
+    Shapes       X (n, v); tokens and result (n,), or numbers and result (n, m)
+    Assumes      0 <= numbers[i, j] < v
+    """
 
     def _infer(self) -> Shape:
         matrix, tokens = self.args
         what = f"picking from {matrix}"
-        _require_tokens(what, tokens)
+        _require_tokens(what, tokens, 2 if len(tokens.shape) == 2 else 1)
         require(
             len(matrix.shape) == 2 and same_size(matrix.shape[0], tokens.shape[0]),
             lambda: (
-                f"{what}: {matrix} {shape_text(matrix.shape)} needs one number for each row, {tokens} has shape "
+                f"{what}: {matrix} {shape_text(matrix.shape)} needs numbers for each row, {tokens} has shape "
                 f"{shape_text(tokens.shape)}"
             ),
         )
-        return matrix.shape[:1]
+        return tokens.shape
 
     def _sympystr(self, printer: StrPrinter) -> str:
         return f"pick({self.args[0]}, {self.args[1]})"
 
     def _entry(self, *places: Place) -> Expr:
         matrix, tokens = self.args
+        number = tokens.entry(*places)
         if isinstance(matrix, Variable):
-            return Indexed(matrix.base, flat(places[0]), tokens.entry(places[0]))
+            return Indexed(matrix.base, flat(places[0]), number)
         return sum_along(
             matrix.shape[1],
-            lambda p: KroneckerDelta(tokens.entry(places[0]), flat(p)) * matrix.entry(places[0], p),
+            lambda p: KroneckerDelta(number, flat(p)) * matrix.entry(places[0], p),
+            avoiding(self, places),
+        )
+
+
+class AddedPicks(Array):
+    """Entries added up in the rows they came from: entry (i, v) is the sum of the G[i, j] with numbers[i, j] = v.
+
+    Shapes       G and numbers (n, m), result (n, size)
+    """
+
+    def __new__(cls, picked: Array, numbers: Array, size: Sized) -> Array:
+        """Build the matrix with `size` columns."""
+        return super().__new__(cls, picked, numbers, axis(size))
+
+    def _infer(self) -> Shape:
+        picked, numbers, size = self.args
+        what = f"entries of {picked} added in their rows"
+        _require_tokens(what, numbers, 2)
+        require(
+            len(picked.shape) == 2 and all(map(same_size, picked.shape, numbers.shape)),
+            lambda: f"{what}: {shape_text(picked.shape)} needs one number each, not {shape_text(numbers.shape)}",
+        )
+        return (picked.shape[0], size)
+
+    def _sympystr(self, printer: StrPrinter) -> str:
+        return f"added({self.args[0]}, {self.args[1]})"
+
+    def _entry(self, *places: Place) -> Expr:
+        picked, numbers, _ = self.args
+        row, column = places
+        return sum_along(
+            numbers.shape[1],
+            lambda p: KroneckerDelta(numbers.entry(row, p), flat(column)) * picked.entry(row, p),
             avoiding(self, places),
         )
 

@@ -52,6 +52,7 @@ from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.selection import (
     AddedEntries,
+    AddedPicks,
     AddedWindows,
     Chosen,
     EveryOther,
@@ -316,6 +317,7 @@ def _(node: Contraction) -> Flops:
 @node_operations.register(ScatterRows)
 @node_operations.register(AddedWindows)
 @node_operations.register(AddedEntries)
+@node_operations.register(AddedPicks)
 def _(node: Array) -> Flops:
     return Flops(reduction=entries(node.args[0].shape))
 

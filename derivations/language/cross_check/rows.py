@@ -29,6 +29,7 @@ from derivations.language.arrays.routing import BatchTranspose, RoutedOuter, Rou
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.selection import (
     AddedEntries,
+    AddedPicks,
     AddedWindows,
     Chosen,
     EveryOther,
@@ -189,7 +190,28 @@ def _(node: Lookup) -> Meaning:
 @rule.register
 def _(node: Pick) -> Meaning:
     matrix, tokens = map(meaning, node.args)
-    return lambda assignment: [_chosen(row, t) for row, t in zip(matrix(assignment), tokens(assignment), strict=True)]
+
+    def of_row(row: list[Any], numbers: Any) -> Any:
+        return [_chosen(row, t) for t in numbers] if isinstance(numbers, list) else _chosen(row, numbers)
+
+    return lambda assignment: [of_row(*pair) for pair in zip(matrix(assignment), tokens(assignment), strict=True)]
+
+
+@rule.register
+def _(node: AddedPicks) -> Meaning:
+    picked, numbers, count = meaning(node.args[0]), meaning(node.args[1]), meaning(total(node.args[2]))
+
+    def of_row(row: list[Any], places: list[Any], size: int) -> list[Any]:
+        added: list[list[Any]] = [[0] for _ in range(size)]
+        for entry, place in zip(row, places, strict=True):
+            _chosen(added, place)[0] += entry
+        return [entry for (entry,) in added]
+
+    def value(assignment: Assignment) -> Any:
+        size = whole(count(assignment))
+        return [of_row(*pair, size) for pair in zip(picked(assignment), numbers(assignment), strict=True)]
+
+    return value
 
 
 @rule.register

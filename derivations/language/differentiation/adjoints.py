@@ -65,6 +65,7 @@ from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.selection import (
     AddedEntries,
+    AddedPicks,
     AddedWindows,
     Chosen,
     EveryOther,
@@ -429,9 +430,18 @@ def _(node: ScatterRows, g: Array, value: Array) -> Iterator[tuple[Array, Array]
 
 @adjoints.register
 def _(node: Pick, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """One entry of each row: dX has the gradient at that entry and 0 elsewhere."""
+    """One entry of each row: dX has the gradient at that entry and 0 elsewhere; several of a row are added up."""
     matrix, tokens = node.args
-    yield matrix, hadamard(_along_rows(g, matrix), OneHot(tokens, matrix.shape[1]))
+    size = matrix.shape[1]
+    one = len(tokens.shape) == 1
+    yield matrix, hadamard(_along_rows(g, matrix), OneHot(tokens, size)) if one else AddedPicks(g, tokens, size)
+
+
+@adjoints.register
+def _(node: AddedPicks, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
+    """Entries added in their rows: the gradient of an entry is that of the sum it was added to."""
+    picked, numbers, _ = node.args
+    yield picked, Pick(g, numbers)
 
 
 @adjoints.register

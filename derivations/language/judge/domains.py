@@ -144,7 +144,7 @@ def _new_places(node: Array, places: tuple[Any, ...]) -> Iterator[Expr]:
     if isinstance(node, PlacedBlock):
         yield Within(Integer(0), node.args[1], node.args[2])
     if isinstance(node, Pick) and not isinstance(node.args[0], Variable):
-        yield Within(Integer(0), node.args[1].entry(places[0]), total(node.args[0].shape[1]))
+        yield Within(Integer(0), node.args[1].entry(*places), total(node.args[0].shape[1]))
     if isinstance(node, Concatenate | Interleave) and not isinstance(places[-1], Pair):
         along = node.shape[-1]
         for part, size in zip(split(places[-1], along.size), (along.count, along.size), strict=True):

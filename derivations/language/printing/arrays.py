@@ -443,6 +443,8 @@ class ArrayPrinter(EntrywisePrinter):
         name = self.subscripted(self.function_of(expr, "add"), self._print(numbers))
         return self.applied(name, [self._print(matrix)])
 
+    _print_AddedPicks = _print_AddedEntries
+
     def _print_BucketNumber(self, expr: Any) -> str:
         return self.applied(self.function_name("bucket"), [self._print(expr.args[0])])
 

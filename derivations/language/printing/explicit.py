@@ -55,6 +55,7 @@ from derivations.language.arrays.rows import (
 )
 from derivations.language.arrays.selection import (
     AddedEntries,
+    AddedPicks,
     AddedWindows,
     Chosen,
     EveryOther,
@@ -446,7 +447,16 @@ def _(node: OneHot, scope: _Scope) -> Value:
 @_value.register
 def _(node: Pick, scope: _Scope) -> Value:
     matrix, tokens = (_value(a, scope) for a in node.args)
+    if len(node.shape) == 2:
+        return Matrix.vstack(*(matrix[r, :] * _one_hot(tokens[r, :], matrix.cols).T for r in range(matrix.rows)))
     return _row_sums(_entrywise(mul, _one_hot(tokens, matrix.cols), matrix))
+
+
+@_value.register
+def _(node: AddedPicks, scope: _Scope) -> Value:
+    picked, numbers = (_value(a, scope) for a in node.args[:2])
+    size = _number(node, node.args[2])
+    return Matrix.vstack(*(picked[r, :] * _one_hot(numbers[r, :], size) for r in range(picked.rows)))
 
 
 @_value.register

@@ -24,7 +24,7 @@ from derivations.language.arrays.expression import (
 )
 from derivations.language.arrays.functions import Elementwise, Lookup, RowLogSumExp, RowMean, RowSoftmax, RowSum
 from derivations.language.arrays.routing import RoutedOuter, RoutedProduct
-from derivations.language.arrays.selection import AddedEntries, Chosen, OneHot, Pick, ScatterRows
+from derivations.language.arrays.selection import AddedEntries, AddedPicks, Chosen, OneHot, Pick, ScatterRows
 from derivations.language.arrays.shapes import Axis, total
 from derivations.language.layers.layer import Apply, Layer
 from numeric.runtime.structure import applications
@@ -123,7 +123,7 @@ def _bounds_in(node: Basic) -> Iterator[tuple[Array, Axis]]:
             yield node.args[2], node.args[1].shape[0]
         case RoutedOuter():
             yield node.args[2], node.args[3]
-        case ScatterRows() | AddedEntries():
+        case ScatterRows() | AddedEntries() | AddedPicks():
             yield node.args[1], node.args[2]
     for part in node.args:
         if not isinstance(part, Layer):

@@ -1,16 +1,25 @@
 """Rows taken, placed and stacked, entries chosen by a matrix of numbers, sliding windows: values, proofs, refusals."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import localcontext
 
 import numpy as np
 import pytest
-from sympy import Expr, Integer, Symbol
+from sympy import Expr, Ge, Integer, Symbol
 
 from derivations.language.arrays.expression import Array, Variable, array, mask_array, token_array
 from derivations.language.arrays.functions import CausalMask, RowSum, WindowMask, row_softmax
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked, strided_windows
-from derivations.language.arrays.selection import AddedEntries, BucketNumber, Chosen, RelativeBuckets, bucket
+from derivations.language.arrays.selection import (
+    AddedEntries,
+    AddedPicks,
+    BucketNumber,
+    Chosen,
+    Pick,
+    RelativeBuckets,
+    bucket,
+)
 from derivations.language.arrays.shapes import ShapeError, shape_text
 from derivations.language.counting.costs import count_flops
 from derivations.language.cross_check.assignment import CONTEXT, Assignment, meaning
@@ -27,6 +36,7 @@ from numeric.runtime.primitives import choose, place_rows, relative_buckets, tak
 from tests.broken import is_refused, with_step
 
 X, Y, Z, W = array("X", n, d), array("Y", m, d), array("Z", n + m, d), array("W", d, d_v)
+R = array("R", n, m)
 S, N, T, G = array("S", n, n), token_array("N", n, m), array("T", d, h), array("G", h, n, m)
 w, first = size("w"), size("s")
 RANDOM = np.random.default_rng(29)
@@ -51,6 +61,8 @@ def layer(value: Array, *inputs: Variable) -> Layer:
         (Stacked(X, Y), "(m + n, d)", "stacked(X, Y)"),
         (Chosen(T, N), "(h, n, m)", "T[N]"),
         (AddedEntries(G, N, d), "(d, h)", "added(G, N)"),
+        (Pick(S, N), "(n, m)", "pick(S, N)"),
+        (AddedPicks(R, N, d), "(n, d)", "added(R, N)"),
         (RelativeBuckets(n, m, 8, 20, True), "(n, m)", "buckets(n, m)"),
         (WindowMask(n, w), "(n, n)", "window(n, w)"),
         (strided_windows(X, 3, padding=1), "(n, 3*d)", "windows(placed(X, 1), 3)"),
@@ -80,6 +92,10 @@ def test_the_shape_follows_from_the_operands(node: Array, shape: str, text: str)
         (lambda: Chosen(array("v", n), N), "a table of rank 2"),
         (lambda: Chosen(T, array("R", n, m)), "must hold integers"),
         (lambda: AddedEntries(G, token_array("N", m, n), d), "needs one number each"),
+        (lambda: Pick(S, token_array("N", m, n)), "needs numbers for each row"),
+        (lambda: Pick(S, R), "must hold integers"),
+        (lambda: Pick(S, token_array("N", n, m, d)), "a vector of numbers is needed"),
+        (lambda: AddedPicks(R, token_array("N", m, n), d), "needs one number each"),
     ],
 )
 def test_what_does_not_fit_is_refused(build: Callable[[], Array], reason: str) -> None:
@@ -180,10 +196,15 @@ GRADIENTS = {
 }
 
 
-@pytest.mark.parametrize("name", GRADIENTS)
+IN_TABLE = [Assumption(Ge(bound, 0, evaluate=False), {i: n, j: m}, "") for bound in (N[i, j], d - 1 - N[i, j])]
+BY_NUMBER = {"entries picked": (Pick(S, N), S, N), "entries added in their rows": (AddedPicks(R, N, d), R, N)}
+
+
+@pytest.mark.parametrize("name", [*GRADIENTS, *BY_NUMBER])
 def test_the_gradient_is_proved_and_twice_it_is_refused(name: str) -> None:
-    value, *of = GRADIENTS[name]
+    value, *of = (GRADIENTS | BY_NUMBER)[name]
     right = local_claims(layer(value, *of))
+    right = replace(right, assumptions=(*right.assumptions, *(IN_TABLE if N in of else ())))
     assert judge(right).level == "proved"
     for number, one in enumerate(right.claims):
         assert is_refused(with_step(right, number, len(one.steps) - 1, 2 * one.rhs))
@@ -198,8 +219,8 @@ def test_a_gradient_placed_one_row_further_on_is_refused() -> None:
 # --- the cross-check, by hand ---------------------------------------------------------------------------------------
 
 A, B = array("A", 2, 2), array("B", 3, 2)
-HELD = {"A": [[1, 2], [3, 5]], "B": [[7, 11], [13, 17], [19, 23]], "q": [[1, 0, 1]]}
-q = token_array("q", 1, 3)
+HELD = {"A": [[1, 2], [3, 5]], "B": [[7, 11], [13, 17], [19, 23]], "q": [[1, 0, 1]], "u": [[1, 1], [0, 1], [1, 0]]}
+q, u = token_array("q", 1, 3), token_array("u", 3, 2)
 BY_HAND = {
     "rows from 1 on": (RowRange(B, 1, 2), [[13, 17], [19, 23]]),
     "every other row": (RowRange(B, 0, 2, 2), [[7, 11], [19, 23]]),
@@ -207,6 +228,8 @@ BY_HAND = {
     "rows apart": (PlacedRows(A, 0, 3, 2), [[1, 2], [0, 0], [3, 5]]),
     "stacked": (Stacked(A, B), [[1, 2], [3, 5], [7, 11], [13, 17], [19, 23]]),
     "chosen": (Chosen(A, q), [[[3, 1, 3]], [[5, 2, 5]]]),
+    "picked": (Pick(B, u), [[11, 11], [13, 17], [23, 19]]),
+    "added in rows": (AddedPicks(B, u, 3), [[0, 18, 0], [13, 17, 0], [23, 19, 0]]),
     "added": (AddedEntries(Chosen(A, q), q, 3), [[1, 2], [6, 10], [0, 0]]),
     "window": (WindowMask(4, 2), [[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]),
     "windows with padding": (strided_windows(A, 3, padding=1), [[0, 0, 1, 2, 3, 5], [1, 2, 3, 5, 0, 0]]),
@@ -225,11 +248,11 @@ def test_the_value_is_what_it_is_by_hand(name: str) -> None:
 @pytest.mark.parametrize("name", BY_HAND)
 def test_the_compiled_layer_is_what_it_is_by_hand(name: str) -> None:
     node, expected = BY_HAND[name]
-    names = [v for v in (q, A, B) if node.has(v)]
+    names = [v for v in (q, u, A, B) if node.has(v)]
     let = Equations()
     output = let("Y")(node)
-    whole = Layer("by_hand", [v for v in names if v == q], [v for v in names if v != q], let, output)
-    given = {v.name: np.array(HELD[v.name], dtype=int if v == q else float) for v in names}
+    whole = Layer("by_hand", [v for v in names if v in (q, u)], [v for v in names if v not in (q, u)], let, output)
+    given = {v.name: np.array(HELD[v.name], dtype=int if v in (q, u) else float) for v in names}
     output = compile_layer(whole)(**given)
     np.testing.assert_array_equal(output, np.array(expected))
 
@@ -357,11 +380,12 @@ def test_an_entry_of_numbers_is_a_number_and_a_proof_knows_nothing_of_it() -> No
 
 def test_moving_rows_takes_no_operation_and_adding_up_takes_one_each() -> None:
     free = [RowRange(Z, 0, n), PlacedRows(X, 1, n + 2), Stacked(X, Y), WindowMask(n, w)]
-    for node in (*free, Chosen(T, N), RelativeBuckets(n, m, 8, 20, True)):
-        inputs = [v for v in (X, Y, Z, T, N) if node.has(v)]
+    for node in (*free, Chosen(T, N), Pick(S, N), RelativeBuckets(n, m, 8, 20, True)):
+        inputs = [v for v in (X, Y, Z, T, S, N) if node.has(v)]
         assert count_flops(layer(node, *inputs)).total == 0
     added = count_flops(layer(AddedEntries(G, N, d), G, N))
     assert added.by_kind["reduction"] == h * m * n == added.total
+    assert count_flops(layer(AddedPicks(R, N, d), R, N)).by_kind["reduction"] == m * n
 
 
 @pytest.mark.parametrize(
@@ -373,6 +397,8 @@ def test_moving_rows_takes_no_operation_and_adding_up_takes_one_each() -> None:
         (Stacked(X, Y), r"\begin{bmatrix} X \\ Y \end{bmatrix}", "[X; Y]"),
         (Chosen(T, N), "[T]_{N}", "[T]_N"),
         (AddedEntries(G, N, d), r"\mathrm{add}_{N}(G)", "add_N(G)"),
+        (Pick(S, N), r"\mathrm{pick}(S, N)", "pick(S, N)"),
+        (AddedPicks(R, N, d), r"\mathrm{add}_{N}(R)", "add_N(R)"),
         (WindowMask(n, w), r"\mathrm{Window}(n, w)", "Window(n, w)"),
         (
             RelativeBuckets(n, m, 8, 20, True),

@@ -276,7 +276,7 @@ RULES = {
     1: (*ANY, _of_rows, _of_columns, _matrix_vector, _vector_matrix, _soft_vector, _picked),
     2: (
         *ANY, _product, _product, _scores, _transposed, _in_every_row, _in_every_column, _centred, _softmax, _attention,
-        _unnormalised, _divided, _looked_up, _one_hot, _beside, _stacked, _table,
+        _unnormalised, _divided, _looked_up, _one_hot, _picked, _beside, _stacked, _table,
     ),
 }  # fmt: skip
 
