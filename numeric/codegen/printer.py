@@ -32,7 +32,7 @@ from derivations.language.arrays.functions import BandMask, Elementwise, Hadamar
 from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.routing import RoutedOuter
 from derivations.language.arrays.scalars import brackets
-from derivations.language.arrays.selection import ScatterRows
+from derivations.language.arrays.selection import ScatterRows, SignedBuckets
 from derivations.language.arrays.shapes import Axis, total
 from derivations.language.differentiation.tape import Pulled
 from derivations.language.layers.layer import Apply, Equation, Layer, Repeat
@@ -427,8 +427,9 @@ class NumPyLayerPrinter(FormulaPrinter):
         return f"add_entries({self._exact(matrices)}, {self._exact(numbers)}, {self._scalar.whole(total(size))})"
 
     def _print_RelativeBuckets(self, node: Array) -> str:
-        sizes = (self._scalar.whole(total(along)) for along in node.args[:4])
-        return f"relative_buckets({', '.join(sizes)}, {bool(node.args[4])})"
+        sizes = ", ".join(self._scalar.whole(total(along)) for along in node.args[:4])
+        signed = isinstance(node, SignedBuckets)
+        return f"signed_buckets({sizes})" if signed else f"relative_buckets({sizes}, {bool(node.args[4])})"
 
     def _print_EveryOther(self, node: Array) -> str:
         return f"{self._exact(node.args[0])}[..., {node.args[1]}::2]"

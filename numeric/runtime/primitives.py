@@ -42,6 +42,7 @@ __all__ = [
     "row_log_sum_exp",
     "row_softmax",
     "scatter_rows",
+    "signed_buckets",
     "split_axis",
     "split_heads",
     "stack_rows",
@@ -350,6 +351,26 @@ def relative_buckets(n: int, m: int, buckets: int, max_distance: int, both: bool
     distance = np.arange(m)[None, :] - np.arange(n)[:, None]
     back = np.searchsorted(first, abs(distance) if both else np.maximum(-distance, 0), side="right") - 1
     return back + count * (distance > 0) if both else back
+
+
+def signed_buckets(n: int, m: int, buckets: int, max_distance: int) -> Any:
+    """Return the row of a table for every distance from one of n queries to one of m keys, earlier keys last.
+
+    Distances up to half of the buckets have one each; then they grow by powers, and the last goes on without end. The
+    first distance of each is found in integers.
+    """
+    own, longest = buckets // 2, max_distance - 1
+    first = list(range(1, own + 1))
+    if own < 2 or longest <= own:
+        raise ValueError(f"{buckets} signed buckets up to distance {max_distance} leave none for the distances between")
+    for k in range(buckets - own):
+        far = first[-1]
+        while far ** (own - 1) * own**k <= longest**k * own ** (own - 1):
+            far += 1
+        first.append(far)
+    distance = np.arange(n)[:, None] - np.arange(m)[None, :]
+    found = np.searchsorted(first, abs(distance), side="right")
+    return np.minimum(buckets + np.sign(distance) * found, 2 * buckets - 1)
 
 
 def sum_batch(gradient: Any, rank: int) -> Any:

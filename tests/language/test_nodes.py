@@ -59,6 +59,7 @@ from derivations.language.arrays.selection import (
     Pick,
     RelativeBuckets,
     ScatterRows,
+    SignedBuckets,
     Windows,
 )
 from derivations.language.arrays.shapes import Blocks
@@ -128,6 +129,7 @@ EXAMPLES: tuple[Array, ...] = (
     Pick(X, NUMBERS),
     RelativeBuckets(n, m, 5, 7, 1),
     ScatterRows(X, TOKENS, h),
+    SignedBuckets(n, m, 5, 7),
     Windows(array("P", 5, d), 2),
 )
 # What has no gradient, with a word of the refusal: it is an internal form of the optimiser, or its slope has no rule.

@@ -4,12 +4,13 @@
 one, and `AddedPicks` adds what the several give.
 `ScatterRows` adds rows into the rows of a table that tokens select; it is the adjoint of a look-up. `Windows` are the
 stretches of rows that a convolution reads, `AddedWindows` is their adjoint. `Chosen` reads a table at a matrix of
-numbers, such as `RelativeBuckets`; its adjoint `AddedEntries` sums entries by such numbers.
+numbers, such as `RelativeBuckets` and `SignedBuckets`; its adjoint `AddedEntries` sums entries by such numbers.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from itertools import count
 from typing import Any
 
 from sympy import Add, Basic, Expr, Function, Ge, Gt, Indexed, Integer, KroneckerDelta, Max, sympify
@@ -42,8 +43,11 @@ __all__ = [
     "Pick",
     "RelativeBuckets",
     "ScatterRows",
+    "SignedBucketNumber",
+    "SignedBuckets",
     "Windows",
     "bucket",
+    "signed_bucket",
 ]
 
 
@@ -391,6 +395,87 @@ def bucket(distance: int, buckets: int, max_distance: int, bidirectional: bool) 
         half = buckets // 2
         return _bucket_of(abs(distance), half, max_distance) + (half if distance > 0 else 0)
     return _bucket_of(max(-distance, 0), buckets, max_distance)
+
+
+class SignedBuckets(RelativeBuckets):
+    """The row of a table for the distance i - j from query i to key j: entry (i, j) is `signed_bucket(i - j, ...)`.
+
+    Source       He, Gao and Chen (2023), DeBERTaV3, as in the released code
+    """
+
+    def __new__(cls, queries: Sized, keys: Sized, buckets: Sized, max_distance: Sized) -> Array:
+        """Build the matrix for the given numbers of queries and keys."""
+        return Array.__new__(cls, *map(axis, (queries, keys, buckets, max_distance)))
+
+    def _infer(self) -> Shape:
+        if all(size.is_number for size in self.args[2:]):
+            _require_signed_buckets(*map(int, self.args[2:]))
+        return self.args[:2]
+
+    def _entry(self, *places: Place) -> Expr:
+        row, column = map(flat, places)
+        return SignedBucketNumber(row - column, *map(total, self.args[2:]))
+
+
+class SignedBucketNumber(BucketNumber):
+    """`signed_bucket` as a term: a number if all arguments are integers, else unevaluated."""
+
+    nargs = 3
+
+    @classmethod
+    def eval(cls, *numbers: Any) -> Expr | None:
+        """Evaluate only if all arguments are integers."""
+        return Integer(signed_bucket(*map(int, numbers))) if all(number.is_Integer for number in numbers) else None
+
+    def steps(self) -> Expr | None:
+        """Return the number as a sum of brackets; None for symbolic sizes.
+
+        Definition   buckets + sum_{1 <= b < buckets} [d >= t_b] - sum_{1 <= b <= buckets} [-d >= t_b], t_b the least
+                     distance of a bucket number >= b
+        """
+        distance, *sizes = self.args
+        if not all(size.is_Integer for size in sizes):
+            return None
+        buckets, max_distance = map(int, sizes)
+        _require_signed_buckets(buckets, max_distance)
+        first: list[int] = []
+        for far in count(1):
+            first += [far] * (_signed_bucket_of(far, buckets, max_distance) - len(first))
+            if len(first) == buckets:
+                break
+        ahead, behind = [Iverson(Ge(distance, a)) for a in first[:-1]], [Iverson(Ge(-distance, a)) for a in first]
+        return buckets + Add(*ahead) - Add(*behind)
+
+
+def signed_bucket(distance: int, buckets: int, max_distance: int) -> int:
+    """Return the row of a table of 2 buckets rows for the distance i - j from query i to key j, in exact integers.
+
+    Definition   buckets + the signed bucket, at most 2 buckets - 1; with e = floor(buckets/2) and a = |distance| the
+                 bucket is a for a <= e, else min(buckets, e + ceil(log(a/e)/log((max_distance - 1)/e) (e - 1)))
+    Source       He, Gao and Chen (2023), DeBERTaV3, as in the released code: buckets for distances that grow
+                 logarithmically up to max_distance - 1
+    Raises       ValueError unless there are 4 buckets, and distances beyond half of them
+    """
+    _require_signed_buckets(buckets, max_distance)
+    found = _signed_bucket_of(abs(distance), buckets, max_distance)
+    return min(2 * buckets - 1, buckets + (found if distance > 0 else -found))
+
+
+def _signed_bucket_of(far: int, buckets: int, max_distance: int) -> int:
+    own, longest = buckets // 2, max_distance - 1
+    if far <= own:
+        return far
+    # bucket own + k + 1 begins behind the distance where (far/own)^(own - 1) is (longest/own)^k
+    passed = (far ** (own - 1) * own**k > longest**k * own ** (own - 1) for k in range(buckets - own))
+    return own + sum(passed)
+
+
+def _require_signed_buckets(buckets: int, max_distance: int) -> None:
+    if buckets < 4 or max_distance - 1 <= buckets // 2:
+        raise ValueError(
+            f"{buckets} signed buckets up to distance {max_distance}: each direction needs at least 4 buckets, and a "
+            "largest distance beyond half of its buckets"
+        )
 
 
 def _bucket_of(far: int, buckets: int, max_distance: int) -> int:

@@ -448,9 +448,13 @@ class ArrayPrinter(EntrywisePrinter):
     def _print_BucketNumber(self, expr: Any) -> str:
         return self.applied(self.function_name("bucket"), [self._print(expr.args[0])])
 
+    _print_SignedBucketNumber = _print_BucketNumber
+
     def _print_RelativeBuckets(self, expr: Any) -> str:
         places = Symbol("i", integer=True), Symbol("j", integer=True)
         return self.subscripted(self.wrapped(self._print(expr.entry(*places)), "[]"), ",".join(self._letters(places)))
+
+    _print_SignedBuckets = _print_RelativeBuckets
 
     def _print_Pullback(self, expr: Any) -> str:
         by = self.named(expr.name)

@@ -20,7 +20,7 @@ from numeric.runtime import primitives
 __all__ = ["BACKENDS", "backend_called"]
 
 STANDARD = {"math": "import math", "reduce": "from functools import reduce"}
-OF_SIZES = ("relative_buckets",)  # what is computed from sizes alone is NumPy's everywhere
+OF_SIZES = ("relative_buckets", "signed_buckets")  # what is computed from sizes alone is NumPy's everywhere
 JAX_NAMES = {"np": "jnp"}
 TORCH_NAMES = {
     "np.broadcast_arrays": "torch.broadcast_tensors",

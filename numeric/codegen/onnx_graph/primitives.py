@@ -17,6 +17,7 @@ __all__ = [
     "row_exponentials",
     "row_softmax",
     "scatter_rows",
+    "signed_buckets",
     "take_rows",
     "top_k",
     "top_k_mask",
@@ -158,3 +159,22 @@ def relative_buckets(n: Any, m: Any, buckets: int, max_distance: int, both: bool
     far = abs(distance) if both else np.maximum(-distance, 0)
     back = (far[..., None] >= np.array([first], int)[0]).sum(axis=-1) - 1
     return back + count * (distance > 0) if both else back
+
+
+def signed_buckets(n: Any, m: Any, buckets: int, max_distance: int) -> Any:
+    """Return the row of a table for every distance from one of n queries to one of m keys, earlier keys last.
+
+    The first distance of each bucket is found in integers, as NumPy's function does; the numbers of first distances
+    passed are added ahead and subtracted behind, where the last bucket has no row ahead.
+    """
+    own, longest = buckets // 2, max_distance - 1
+    first = list(range(1, own + 1))
+    for k in range(buckets - own):
+        far = first[-1]
+        while far ** (own - 1) * own**k <= longest**k * own ** (own - 1):
+            far += 1
+        first.append(far)
+    distance = np.arange(n)[:, None] - np.arange(m)[None, :]
+    ahead = (distance[..., None] >= np.array([first[:-1]], int)[0]).sum(axis=-1)
+    behind = (-distance[..., None] >= np.array([first], int)[0]).sum(axis=-1)
+    return buckets + ahead - behind

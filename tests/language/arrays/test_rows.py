@@ -18,7 +18,10 @@ from derivations.language.arrays.selection import (
     Chosen,
     Pick,
     RelativeBuckets,
+    SignedBucketNumber,
+    SignedBuckets,
     bucket,
+    signed_bucket,
 )
 from derivations.language.arrays.shapes import ShapeError, shape_text
 from derivations.language.counting.costs import count_flops
@@ -32,7 +35,7 @@ from derivations.language.printing.text import TextPrinter
 from derivations.language.results.derivation import Assumption, claim, derivation, step
 from derivations.symbols import d, d_v, h, i, j, k, m, n, size
 from numeric import compile_layer
-from numeric.runtime.primitives import choose, place_rows, relative_buckets, take_rows
+from numeric.runtime.primitives import choose, place_rows, relative_buckets, signed_buckets, take_rows
 from tests.broken import is_refused, with_step
 
 X, Y, Z, W = array("X", n, d), array("Y", m, d), array("Z", n + m, d), array("W", d, d_v)
@@ -358,6 +361,44 @@ def test_a_bucket_number_with_symbolic_sizes_has_no_brackets() -> None:
     assert BucketNumber(Symbol("a", integer=True), n, 128, Integer(0)).steps() is None
 
 
+SIGNED = [(32, 64), (8, 11), (9, 23), (6, 13), (4, 4)]
+
+
+@pytest.mark.parametrize(("buckets", "longest"), SIGNED)
+def test_the_array_and_the_brackets_of_signed_buckets_are_the_function(buckets: int, longest: int) -> None:
+    """In integers: powers that a distance passes, the first distance of each bucket, and brackets for proofs."""
+    near = range(-50, 62)
+    array_of = signed_buckets(62, 51, buckets, longest)
+    assert array_of.tolist() == [[signed_bucket(q - k, buckets, longest) for k in range(51)] for q in range(62)]
+    distance = Symbol("a", integer=True)
+    steps = SignedBucketNumber(distance, buckets, longest).steps()
+    for a in (*near[::7], -3 * longest, -longest, 1 - longest, longest - 1, longest, 3 * longest):
+        assert steps.xreplace({distance: Integer(a)}).doit() == signed_bucket(a, buckets, longest)
+
+
+def test_signed_buckets_by_hand() -> None:
+    """Of 6 buckets the first 3 have a distance each, 4 begins behind 3 and 5 behind sqrt(3 * 12) = 6: all of 2 sides."""
+    found = [signed_bucket(a, 6, 13) for a in range(-14, 15)]
+    assert found == [0, 0, *6 * [1], *3 * [2], 3, 4, 5, 6, 7, 8, 9, *3 * [10], *8 * [11]]
+
+
+@pytest.mark.parametrize("build", [signed_bucket, lambda *given: signed_buckets(3, 5, *given[1:])])
+def test_too_few_signed_buckets_are_refused(build: Callable) -> None:
+    for wrong in [(3, 11), (8, 5)]:
+        with pytest.raises(ValueError, match="signed buckets up to distance"):
+            build(1, *wrong)
+    with pytest.raises(ValueError, match="at least 4 buckets, and a largest distance"):
+        SignedBuckets(n, m, 8, 5)
+
+
+def test_an_entry_of_signed_buckets_is_a_number_and_proofs_know_its_brackets() -> None:
+    near = SignedBuckets(n, n, 8, 11)
+    assert SignedBuckets(5, 11, 8, 11)[2, 7] == 3
+    assert SignedBucketNumber(Symbol("a", integer=True), n, 11).steps() is None
+    assert says(near[i, i], 8, ranges={i: n}) == "definition"
+    assert says(near[i, j], near[j, i], ranges={i: n, j: n}) == "unknown"
+
+
 @pytest.mark.parametrize("build", [bucket, lambda *given: relative_buckets(3, 5, *given[1:])])
 def test_too_few_buckets_are_refused(build: Callable) -> None:
     with pytest.raises(ValueError, match="buckets up to distance"):
@@ -405,6 +446,7 @@ def test_moving_rows_takes_no_operation_and_adding_up_takes_one_each() -> None:
             r"[\mathrm{bucket}(j - i)]_{i,j}",
             "[bucket(j - i)]_{i,j}",
         ),
+        (SignedBuckets(n, m, 8, 20), r"[\mathrm{bucket}(i - j)]_{i,j}", "[bucket(i - j)]_{i,j}"),
     ],
 )
 def test_the_print(node: Array, latex: str, text: str) -> None:

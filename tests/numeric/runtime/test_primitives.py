@@ -38,6 +38,7 @@ from numeric.runtime.primitives import (
     row_log_sum_exp,
     row_softmax,
     scatter_rows,
+    signed_buckets,
     split_axis,
     split_heads,
     stack_rows,
@@ -459,6 +460,8 @@ def test_buckets_of_distances_by_hand():
     assert relative_buckets(4, 4, 5, 6, False).tolist() == back
     assert relative_buckets(8, 1, 5, 8, False).ravel().tolist() == [0, 1, 2, 2, 3, 3, 4, 4]
     assert relative_buckets(2, 3, 4, 3, True).tolist() == [[0, 3, 3], [1, 0, 3]]
+    assert signed_buckets(8, 1, 4, 5).ravel().tolist() == [4, 5, 6, 7, 7, 7, 7, 7]  # behind 2, no row further
+    assert signed_buckets(1, 8, 4, 5).tolist() == [[4, 3, 2, 1, 1, 0, 0, 0]]  # and behind 4
 
 
 # Sums over rows
