@@ -48,7 +48,7 @@ ROOMS = (  # the packages of concepts, each after those that it builds on
 READING_ORDER: Mapping[str, str] = {  # the modules of a topic, where their order says something
     "softmax": "softmax jacobian limits log_sum_exp cross_entropy",
     "attention": "attention symmetries masks causal band_masks weights circuits tiles rewrites kernels costs",
-    "multi_head": "multi_head multi_head_costs grouped_query layer_gradients latent lightning_indexer",
+    "multi_head": "multi_head multi_head_costs grouped_query layer_gradients latent lightning_indexer disentangled",
     "activation": "sigmoid gelu activation",
     "feed_forward": "feed_forward costs derivatives symmetries gated",
     "positional_encoding": "positional_encoding rotary position_bias",

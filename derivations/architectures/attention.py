@@ -3,7 +3,8 @@
 Definition   Q_i, K_i, V_i = rows times W_i (plus b_i), queries and keys normed, all clipped, queries and keys rotated;
              S_i = Q_i K_i^T times the scale, capped, biased; A_i = softmax of the visible scores;
              Y = Concat(A_i V_i) W^O (plus b^O)
-Shapes       X (n, d_model), memory (m, d_model), mask M (n, m), bias B (h, n, m); weights as in `multi_head` and
+Shapes       X (n, d_model), memory (m, d_model), mask M (n, m), bias B (h, n, m); rows of distances as in
+             `disentangled_attention`; weights as in `multi_head` and
              `grouped_query_attention`; if only some columns are rotated, W_Q and W_K compute these, W_Q_pass and
              W_K_pass the others, and one matrix both where they are normed together; where the columns of all heads
              are normed together, W_Q is (d_model, h d_k)
@@ -15,9 +16,10 @@ from __future__ import annotations
 
 from sympy import Expr, Ge, Integer, Lambda, exp, sqrt, tanh
 
-from derivations.architectures.description import Alibi, Attention
+from derivations.architectures.description import Alibi, Attention, Disentangled
 from derivations.architectures.projections import Projections, columns_of
 from derivations.attention.attention import scaled_dot_product_attention
+from derivations.attention.disentangled import buckets, disentangled_attention
 from derivations.attention.multi_head import multi_head_attention
 from derivations.language.arrays.arrangements import Concatenate, SumOver, Tabulated, column_block
 from derivations.language.arrays.expression import (
@@ -52,6 +54,8 @@ def attention_layer(a: Attention, *, masked: bool = False, biased: bool = False,
 
     Shapes       X (n, d_model), memory (m, d_model), mask M (n, keys), bias B (h, n, keys), output (n, d_model)
     """
+    if isinstance(a.positions, Disentangled):
+        return _disentangled(a, a.positions, masked or cross)
     if a.groups is not None:
         return _grouped(a, masked, cross)
     changed = a.output_gate or a.temperature or a.norm or a.positions or a.clip or len(set(a.biases)) > 1
@@ -69,6 +73,18 @@ def _plain(a: Attention, masked: bool, cross: bool) -> Layer:
     Y = let("Y")(part("heads", heads)(X, memory, memory, *([M] if masked else []), **bound))
     inputs = (X, *([memory] if cross else []), *([M] if masked else []))
     return Layer("cross_attention" if cross else "self_attention", inputs, heads.parameters, let, Y)
+
+
+def _disentangled(a: Attention, by: Disentangled, masked: bool) -> Layer:
+    """Return attention with terms of distances, from the rows R (2 buckets, d_model) of the distances N (n, n)."""
+    plain = Attention(a.heads, d_k=a.d_k, d_v=a.d_v, biases=a.biases, positions=by)
+    require(
+        a == plain and len(set(a.biases)) == 1 and not masked,
+        lambda: "attention: terms of distances are described for all keys, and without other changes of the scores",
+    )
+    terms = {name: getattr(by, name) for name in ("shared", "by_keys", "by_queries")}
+    layer = disentangled_attention(biases=a.biases[0], **terms)
+    return layer.xreplace({h: a.heads, d_k: a.d_k, d_v: a.d_v, buckets: 2 * by.buckets})
 
 
 def _inputs(a: Attention, cross: bool) -> tuple[Variable, Variable, Variable, Variable]:

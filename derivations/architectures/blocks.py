@@ -23,6 +23,7 @@ from derivations.architectures.attention import attention_layer
 from derivations.architectures.description import (
     Attention,
     Block,
+    Disentangled,
     Experts,
     FeedForward,
     Indexer,
@@ -46,17 +47,18 @@ from derivations.language.arrays.expression import (
     array,
     mask_array,
     require,
+    token_array,
 )
 from derivations.language.arrays.functions import Hadamard, RowSum
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, m, n
 
-__all__ = ["Around", "block_layer", "feed_forward_layer"]
+__all__ = ["Around", "block_layer", "distances_of", "feed_forward_layer", "rows_of_distances"]
 
 
 @dataclass(frozen=True)
 class Around:
-    """The inputs of a block besides its rows: a memory, a mask, a bias of the scores."""
+    """The inputs of a block besides its rows: a memory, a mask, a bias of the scores; rows of distances as it asks."""
 
     memory: bool = False
     masked: bool = False
@@ -72,7 +74,19 @@ class Around:
                 if self.biased and isinstance(block.attention, Attention)
                 else []
             ),
+            *(rows_of_distances(by) if (by := distances_of(block)) else ()),
         )
+
+
+def distances_of(block: Block) -> Disentangled | None:
+    """Return the terms of distances in the scores of a block, if there are any."""
+    by = None if block.attention is None else block.attention.positions
+    return by if isinstance(by, Disentangled) else None
+
+
+def rows_of_distances(by: Disentangled) -> tuple[Variable, Variable]:
+    """Return the rows of distances that attention reads, and their numbers for all pairs."""
+    return array("R", 2 * by.buckets, d_model), token_array("N", n, n)
 
 
 def feed_forward_layer(network: FeedForward | Experts | Recurrent) -> Layer:
@@ -133,7 +147,7 @@ def _self_attention(block: Block, beside: dict[str, Variable]) -> Callable[[Arra
     assert block.attention is not None
     masked, biased = "M" in beside, "B" in beside
     attention = part("self_attention", _attention_of(block.attention, masked, biased))
-    return lambda x: attention(x, *(beside[name] for name in ("M", "B") if name in beside))
+    return lambda x: attention(x, *(beside[name] for name in ("M", "B", "R", "N") if name in beside))
 
 
 def _attention_of(a: Attention, masked: bool, biased: bool) -> Layer:

@@ -63,6 +63,8 @@ COMPONENTS: Mapping[str, str] = {
     "next_sentence": "pooler_and_nsp",
     "classifier": "classifier_{}",
     "relative_position_bias": "layers.relative_position_bias",
+    "R": "layers.relative_position_bias",
+    "distance_norm": "layers.relative_position_bias",
     "query_norm": "layers.attention_inner_norms",
     "key_norm": "layers.attention_inner_norms",
     "key_value_norm": "layers.attention_inner_norms",

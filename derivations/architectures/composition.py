@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache, reduce
 
-from sympy import Expr, Ge, Integer, Lambda, floor, tanh
+from sympy import Expr, Ge, Integer, Lambda, Max, Min, floor, tanh
 
 from derivations.architectures.attention import attention_layer, soft_cap
-from derivations.architectures.blocks import Around, block_layer, feed_forward_layer
+from derivations.architectures.blocks import Around, block_layer, distances_of, feed_forward_layer, rows_of_distances
 from derivations.architectures.comparison import comparison_layer
 from derivations.architectures.description import (
     Architecture,
@@ -39,12 +39,13 @@ from derivations.architectures.patches import audio_stem, patch_embedding
 from derivations.architectures.projections import norm_layer
 from derivations.architectures.projectors import projector_layer, projectors_layer
 from derivations.architectures.relative_position_bias import buckets, relative_position_bias
-from derivations.language.arrays.arrangements import Tabulated
-from derivations.language.arrays.expression import Array, Variable, array, mask_array, token_array
+from derivations.language.arrays.arrangements import Numbers, Tabulated
+from derivations.language.arrays.expression import Array, Variable, array, mask_array, require, token_array
 from derivations.language.arrays.functions import CausalMask, Lookup, MaskConjunction, WindowMask, gelu, named
 from derivations.language.arrays.masks import band_mask
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.scalars import Iverson
+from derivations.language.arrays.selection import SignedBuckets
 from derivations.language.arrays.shapes import total
 from derivations.language.layers.layer import Equations, Layer, Part, part
 from derivations.linear.linear import linear
@@ -338,6 +339,7 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
         beside[reach] = let(f"M_{reach}")(band_mask(n, n, left=reach, right=reach))
     if stack.relative_bias is not None:
         beside["B"] = let("B")(_bias(stack.relative_bias, _heads(stack.blocks[0])))
+    rows = _distances(let, beside, stack)
     Z: Array = X
     for number, run in enumerate(stack.runs, 1):
         layers = "layers" if len(stack.runs) == 1 else f"layers_{number}"
@@ -353,7 +355,7 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
     if stack.read:
         taken = reduce(Stacked, (read[number] for number in stack.read))
         Z = taken if len(stack.read) == 1 else let("rows")(taken)
-    return Layer(name, (X, *([seen] if memory else []), *added), (), let, Z)
+    return Layer(name, (X, *([seen] if memory else []), *added), rows, let, Z)
 
 
 def _run(run: Run, name: str, X: Array, memory: Array | None, beside: dict[object, Array]) -> Array:
@@ -363,7 +365,7 @@ def _run(run: Run, name: str, X: Array, memory: Array | None, beside: dict[objec
     shared, count = [*([memory] if memory is not None else [])], None if run.shared else run.count
     if len(run.blocks) == 1:
         (block,) = run.blocks
-        given = [*([beside[_mask(block)]] if masked else []), *([beside["B"]] if biased else [])]
+        given = [*([beside[_mask(block)]] if masked else []), *(beside[name] for name in "BRN" if name in beside)]
         return part(name, block_layer(block, around), count=count)(X, *shared, *given)
     windows = sorted({_mask(block) for block in run.blocks if _masked(block, beside)}, key=str)
     given = [*(beside[window] for window in windows), *([beside["B"]] if biased else [])]
@@ -398,6 +400,20 @@ def _sequence(run: Run, around: Around, windows: list[object]) -> Layer:
         mask = [masks[_mask(block)]] if own.masked else []
         Z = let(f"Z_{number}")(part(f"block_{number}", block_layer(block, own))(Z, *memory, *mask, *bias))
     return Layer("blocks", (X, *memory, *masks.values(), *bias), (), let, Z)
+
+
+def _distances(let: Equations, beside: dict[object, Array], stack: Stack) -> tuple[Variable, ...]:
+    """Write the numbers of all distances and the norm of their rows, where attention reads them; return the rows."""
+    by, *others = map(distances_of, stack.blocks)
+    if by is None:
+        return ()
+    require(not others, lambda: "rows of distances are described for equal layers")
+    rows, _ = rows_of_distances(by)
+    beside["R"] = rows if by.norm is None else let("R_norm")(part("distance_norm", norm_layer(by.norm))(rows))
+    cut = Lambda((pos, k), Max(0, Min(2 * by.buckets - 1, by.buckets + pos - k)))
+    plain = by.longest is None
+    beside["N"] = let("N")(Numbers(cut, n, n) if plain else SignedBuckets(n, n, by.buckets, by.longest))
+    return (rows,)
 
 
 def _heads(block: Block) -> Expr:

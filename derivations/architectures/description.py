@@ -27,6 +27,7 @@ __all__ = [
     "AudioStem",
     "Block",
     "Compared",
+    "Disentangled",
     "Embedding",
     "Experts",
     "FeedForward",
@@ -134,6 +135,22 @@ class RelativeBias:
 
 
 @dataclass(frozen=True)
+class Disentangled:
+    """Terms of the scores for content with distance, from rows that the whole stack shares (He et al. 2021, DeBERTa).
+
+    On each side the first `buckets` distances have a row, or buckets of distances that grow up to `longest`. The other
+    fields are those of `disentangled_attention`; the rows may have a `norm`.
+    """
+
+    buckets: Expr
+    longest: Expr | None = None
+    shared: bool = False
+    by_keys: bool = True
+    by_queries: bool = True
+    norm: Norm | None = None
+
+
+@dataclass(frozen=True)
 class Indexer:
     """Scores by which a position chooses the `chosen` keys that it attends to (DeepSeek-AI 2025, DeepSeek-V3.2).
 
@@ -182,7 +199,7 @@ class Attention:
     d_k: Expr = d_k
     d_v: Expr = d_v
     biases: tuple[bool, bool, bool, bool] = (False, False, False, False)
-    positions: Rotary | Alibi | None = None
+    positions: Rotary | Alibi | Disentangled | None = None
     norm: Norm | None = None
     norm_after: bool = False
     norm_over_all: bool = False
@@ -215,7 +232,7 @@ class Recurrent:
     reach: ClassVar[Expr | None] = None
     kept: ClassVar[Expr | None] = None
     latent: ClassVar[Latent | None] = None
-    positions: ClassVar[Rotary | Alibi | None] = None
+    positions: ClassVar[Rotary | Alibi | Disentangled | None] = None
 
 
 @dataclass(frozen=True)

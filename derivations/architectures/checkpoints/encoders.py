@@ -23,6 +23,7 @@ __all__ = [
     "ALBERT",
     "BERT",
     "BERT_GENERATION",
+    "DEBERTA_V2",
     "DISTILBERT",
     "ELECTRA",
     "EUROBERT",
@@ -147,6 +148,30 @@ MPNET = replace(
         **attention("encoder.self_attention", *(f"{LAYER}.attention.attn.{letter}" for letter in "qkvo")),
         **norm("encoder.self_attention_norm", f"{LAYER}.attention.LayerNorm"),
         **table("encoder.relative_position_bias.table", "encoder.relative_attention_bias.weight"),
+    },
+)
+OF_HEADS = f"{LAYER}.attention.self"
+NEW_HEAD = "lm_predictions.lm_head"
+DEBERTA_V2 = replace(
+    BERT,
+    prefixes=("deberta.",),
+    weights={
+        **BERT.weights,
+        **attention(
+            "encoder.self_attention",
+            *(f"{OF_HEADS}.{each}_proj" for each in ("query", "key", "value")),
+            f"{LAYER}.attention.output.dense",
+        ),
+        **fused("encoder.self_attention", f"{OF_HEADS}.pos_key_proj", "KR", by_head=True),
+        **fused("encoder.self_attention", f"{OF_HEADS}.pos_query_proj", "QR", by_head=True),
+        **table("encoder.R", "encoder.rel_embeddings.weight"),
+        **norm("encoder.distance_norm", "encoder.LayerNorm"),
+    },
+    same={
+        **BERT.same,
+        **instead("cls.predictions.transform.dense", f"{NEW_HEAD}.dense"),
+        **instead("cls.predictions.transform.LayerNorm", f"{NEW_HEAD}.LayerNorm"),
+        f"{NEW_HEAD}.bias": "cls.predictions.decoder.bias",
     },
 )
 XLM_ROBERTA_XL = replace(

@@ -26,6 +26,7 @@ from numeric.verification.reference.attention import (
 )
 from numeric.verification.reference.attention_variants import (
     alibi_attention,
+    disentangled_attention,
     grouped_query_attention,
     latent_attention,
     lightning_indexer,
@@ -85,6 +86,7 @@ __all__ = [
     "decaying_heads",
     "decoder",
     "decoder_layer",
+    "disentangled_attention",
     "embedding",
     "encoder",
     "encoder_layer",

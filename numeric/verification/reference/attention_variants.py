@@ -6,10 +6,12 @@ Definition   linear   o_i = sum_j (phi_i . phi_j) v_j / sum_j (phi_i . phi_j), p
                       head_ab = Attention(X_Q W_ab^Q, X_K W_a^K, X_V W_a^V)
              latent   c = norm(X W_DKV), scores (q_i . k_j + turned q_i . turned k_j) / sqrt(d_k + d_r), keys and values
                       of a head being rows of c W^UK and c W^UV, the turned key one for all heads
+             disentangled   scores (q_i . k_j + q_i . k^R_N + q^R_N . k_j) / sqrt(3 d_k), N = N_ij a row of R
              sparse   latent attention of position p to the k_I visible keys s with the largest
                       sum over heads of w_p ReLU(q_p . k_s + turned q_p . turned k_s)
 Source       Katharopoulos et al. (2020), equation 4; Press, Smith and Lewis (2022), section 3; Ainslie et al. (2023),
-             section 2.2; DeepSeek-AI (2024), DeepSeek-V2, section 2.1, and (2025), DeepSeek-V3.2, section 2.1
+             section 2.2; DeepSeek-AI (2024), DeepSeek-V2, section 2.1, and (2025), DeepSeek-V3.2, section 2.1; He, Liu,
+             Gao and Chen (2021), section 3.1
 """
 
 from collections.abc import Mapping
@@ -25,6 +27,7 @@ from numeric.verification.reference.sequence import rotary_embedding
 
 __all__ = [
     "alibi_attention",
+    "disentangled_attention",
     "grouped_query_attention",
     "latent_attention",
     "lightning_indexer",
@@ -174,6 +177,36 @@ def sparse_latent_attention(X: Array, I: Array, M: Array, k_I: int, **weights: A
         for s in order[:k_I]:
             shown[p][s] = True
     return latent_attention(rows, M=shown, **weights)
+
+
+@loops_of("disentangled_attention")
+@at_fifty_digits
+def disentangled_attention(
+    X: Array, R: Array, N: Array, W_Q: Array, W_K: Array, W_V: Array, W_KR: Array, W_QR: Array, W_O: Array
+) -> Matrix:
+    """Return the sum of the outputs of all heads, whose scores are sums of three dot products.
+
+    Shapes       X (n, d_model), R (buckets, d_model), N (n, n) with numbers of rows of R, W_Q, W_K, W_KR and W_QR
+                 (h, d_model, d_k), W_V (h, d_model, d_v), W_O (h d_v, d_model) -> Y (n, d_model)
+    Raises       ValueError where shapes disagree
+    """
+    X, R, W_O = read("disentangled_attention", X=(X, "n d_model"), R=(R, "buckets d_model"), W_O=(W_O, "h_d_v d_model"))
+    n, Y = len(X), [[mp.zero] * len(X[0]) for _ in X]
+    for head in range(len(W_Q)):
+        queries, keys, values = (linear(X, W[head]) for W in (W_Q, W_K, W_V))
+        near_keys, near_queries = linear(R, W_KR[head]), linear(R, W_QR[head])
+        root, d_v = mp.sqrt(3 * len(keys[0])), len(values[0])
+        for p in range(n):
+            scores = []
+            for q in range(n):
+                row = int(N[p][q])
+                by_content, by_key = _dot(queries[p], keys[q]), _dot(queries[p], near_keys[row])
+                scores.append((by_content + by_key + _dot(near_queries[row], keys[q])) / root)
+            weights = softmax(scores)
+            for e in range(d_v):
+                average = sum(weights[q] * values[q][e] for q in range(n))
+                Y[p] = [y + average * w for y, w in zip(Y[p], W_O[head * d_v + e], strict=True)]
+    return Y
 
 
 def _dot(x: Array, y: Array) -> Array:

@@ -377,7 +377,7 @@ def test_the_array_and_the_brackets_of_signed_buckets_are_the_function(buckets: 
 
 
 def test_signed_buckets_by_hand() -> None:
-    """Of 6 buckets the first 3 have a distance each, 4 begins behind 3 and 5 behind sqrt(3 * 12) = 6: all of 2 sides."""
+    """Of 6 buckets the first 3 have a distance each, the next begin behind 3, behind sqrt(3 * 12) = 6 and behind 12."""
     found = [signed_bucket(a, 6, 13) for a in range(-14, 15)]
     assert found == [0, 0, *6 * [1], *3 * [2], 3, 4, 5, 6, 7, 8, 9, *3 * [10], *8 * [11]]
 

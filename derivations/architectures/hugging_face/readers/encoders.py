@@ -1,13 +1,14 @@
-"""Encoders of tokens: BERT, RoBERTa and their relatives, DistilBERT, MPNet."""
+"""Encoders of tokens: BERT, RoBERTa and their relatives, DistilBERT, MPNet, DeBERTa."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from sympy import Integer, Rational
+from sympy import Integer, Rational, sqrt
 
 from derivations.architectures.checkpoints.encoders import (
     BERT,
+    DEBERTA_V2,
     DISTILBERT,
     MEGATRON_BERT,
     MPNET,
@@ -18,6 +19,7 @@ from derivations.architectures.checkpoints.encoders import (
 from derivations.architectures.description import (
     Attention,
     Block,
+    Disentangled,
     Embedding,
     FeedForward,
     Head,
@@ -26,7 +28,7 @@ from derivations.architectures.description import (
     Stack,
 )
 from derivations.architectures.hugging_face.families import encoder_heads, family
-from derivations.architectures.hugging_face.fields import Fields
+from derivations.architectures.hugging_face.fields import Fields, shown
 from derivations.architectures.hugging_face.shared import (
     Parts,
     activation,
@@ -36,13 +38,14 @@ from derivations.architectures.hugging_face.shared import (
     uniform,
 )
 from derivations.language.arrays.functions import Named, gelu, relu
-from derivations.symbols import d_ff, h, size, vocab
+from derivations.symbols import d_ff, d_k, h, size, vocab
 
 __all__ = [
     "BIASES",
     "MASKED",
     "bert",
     "chinese_clip_text",
+    "deberta_v2",
     "distilbert",
     "ernie",
     "labels",
@@ -221,6 +224,61 @@ def _roberta(f: Fields, kind: str, layer_norm: Norm, stack: Stack) -> Parts:
     head = masked_head(f, kind, tanh_activation, gelu, layer_norm)
     without_spare_bias(f, head)
     return Parts(head, encoder=replace(stack, embedding=embedding))
+
+
+@family("deberta-v2", encoder_heads("DebertaV2", "none"), DEBERTA_V2)
+def deberta_v2(f: Fields, kind: str) -> Parts:
+    """DeBERTa versions 2 and 3 (He et al. 2021, 2023): scores of content with distance, without a convolution."""
+    f.only("conv_kernel_size", 0)
+    for field in ("conv_act", "conv_groups"):  # of the convolution alone
+        f.take(field, None)
+    f.only("pooler_hidden_size", f.config.get("hidden_size"))
+    segments = f.whole("type_vocab_size", 0, least=0) or 0
+    layer_norm, stack = token_encoder(f, segmented=segments > 0, eps="1e-7")
+    if not f.flag("position_biased_input", True):
+        stack = replace(stack, embedding=replace(stack.embedding, positions=None))
+    inner, pooler = activation(f, "hidden_act", "gelu"), activation(f, "pooler_hidden_act", "gelu")
+    head = masked_head(f, kind, pooler, inner, layer_norm)
+    if f.flag("legacy", True):
+        without_spare_bias(f, head)
+    else:
+        head = replace(head, tied=True)  # whatever the configuration says
+    attention = _disentangled(f, layer_norm)
+    (run,) = stack.runs
+    blocks = tuple(replace(block, attention=attention) for block in run.blocks)
+    return Parts(head, encoder=replace(stack, runs=(replace(run, blocks=blocks),)))
+
+
+def _disentangled(f: Fields, layer_norm: Norm) -> Attention:
+    """Return attention whose scores have terms of distances, or are divided as if they had."""
+    given = f.take("pos_att_type", None)
+    words = given.lower().split("|") if isinstance(given, str) else given or []
+    terms = {str(each).strip() for each in words} if isinstance(words, list) else {str(words)}
+    if not terms <= {"c2p", "p2c"}:
+        raise f.error("pos_att_type", f"is {shown(given)}; of c2p and p2c, one, both or none are understood")
+    relative, shared = f.flag("relative_attention", False), f.flag("share_att_key", False)
+    limit, buckets = (f.whole(name, -1, least=-1) or 0 for name in ("max_relative_positions", "position_buckets"))
+    normed = f.choice("norm_rel_ebd", {"none": False, "layer_norm": True}, "none")
+    if not relative:
+        if normed:
+            raise f.error("norm_rel_ebd", "is a norm of the rows of distances, and relative_attention is false")
+        return Attention(h, biases=BIASES, score_scale=1 / sqrt((1 + len(terms)) * d_k) if terms else None)
+    if not terms or (shared and len(terms) == 1):
+        raise f.error(
+            "pos_att_type", f"is {shown(given)}; rows of distances that are stored or projected would not be read"
+        )
+    longest = limit if limit > 0 else f.values[size("positions")]
+    if buckets > 0 and (buckets < 4 or longest - 1 <= buckets // 2):
+        raise f.error("position_buckets", f"is {buckets}; from 4 up to 2 (max_relative_positions - 2) are understood")
+    by = Disentangled(
+        f.let(size("buckets"), buckets if buckets > 0 else longest),
+        Integer(longest) if buckets > 0 else None,
+        shared,
+        by_keys="c2p" in terms,
+        by_queries="p2c" in terms,
+        norm=layer_norm if normed else None,
+    )
+    return Attention(h, biases=BIASES, positions=by)
 
 
 @family("distilbert", encoder_heads("DistilBert", "none"), DISTILBERT)

@@ -116,6 +116,15 @@ ENCODERS: dict[str, Changes] = {
     "XLMRobertaXLForMaskedLM": FROM_PADDING,
     "XLMRobertaForSequenceClassification": FROM_PADDING,
 }
+NEAR: Changes = ENCODER | {"relative_attention": True, "pos_att_type": "p2c|c2p"}
+IN_BUCKETS: Changes = NEAR | {"position_buckets": 4, "share_att_key": True, "norm_rel_ebd": "layer_norm"}
+DEBERTA: list[tuple[str, Changes]] = [
+    ("DebertaV2ForMaskedLM", IN_BUCKETS | {"position_biased_input": False}),
+    ("DebertaV2ForMaskedLM", NEAR | {"max_relative_positions": 3, "legacy": False, "type_vocab_size": 2}),
+    ("DebertaV2ForMaskedLM", NEAR | {"pos_att_type": ["p2c"], "position_buckets": 5, "hidden_act": "relu"}),
+    ("DebertaV2ForSequenceClassification", NEAR | {"pos_att_type": ["c2p"], "num_labels": 5}),
+    ("DebertaV2ForSequenceClassification", ENCODER | {"pos_att_type": ["c2p"], "num_labels": 5}),
+]
 PAIR: Changes = {
     "vocab_size": VOCAB,
     "d_model": 12,
@@ -496,5 +505,6 @@ SMALL: list[tuple[str, Changes]] = [
     *((f"{prefix}ForCausalLM", _small(changes)) for prefix, variants in DECODERS.items() for changes in variants),
     *LONE,
     *ENCODERS.items(),
+    *DEBERTA,
     *((f"{prefix}ForConditionalGeneration", each) for prefix, variants in PAIRS.items() for each in variants),
 ]

@@ -53,6 +53,7 @@ TWO_BIASES = (
     "bert-generation",
     "camembert",
     "data2vec-text",
+    "deberta-v2",
     "ernie",
     "megatron-bert",
     "mpnet",

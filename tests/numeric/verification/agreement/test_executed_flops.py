@@ -89,6 +89,7 @@ READERS = (  # and write nothing, without a head that scores
     "ChineseCLIP",
     "Data2VecText",
     "DINOv3",
+    "DebertaV2",
     "DeiT",
     "Dinov2",
     "DistilBert",
@@ -232,6 +233,17 @@ def of_other_pairs(config: Any, batch: int) -> int:
     return 2 * (batch - 1) * batch * getattr(columns, "hidden_size", columns)
 
 
+def of_summed_distances(theirs: Any, batch: int) -> int:
+    """The library projects the rows of distances once for a batch, and sums what they get before it goes on backwards.
+
+    Here every text has products of its own there, for the rows and for their projections.
+    """
+    rows = [each for name, each in theirs.named_parameters() if name.endswith("rel_embeddings.weight")]
+    maps = [each for each in theirs.modules() if type(each).__name__ == "DisentangledSelfAttention"]
+    terms = sum(len(each.pos_att_type) for each in maps)
+    return -sum(2 * 2 * (batch - 1) * terms * table.numel() * table.shape[1] for table in rows)
+
+
 def of_other_experts(config: Any, batch: int, n: int) -> int:
     """Llama 4 multiplies the rows of experts that are not chosen by 0 in the library, and executes their products."""
     if config.model_type != "llama4_text":
@@ -254,7 +266,8 @@ def test_a_pass_and_its_gradient_execute_the_products_that_are_counted(name: str
         sizes = {"batch": batch, "seq": n, "source": source}
         beside, pairs = of_learned_query(theirs.config, batch), of_other_pairs(theirs.config, batch)
         assert forward == matmul(model, **sizes) + beside + pairs
-        assert forward + backward == matmul(model, phase="training", **sizes) + beside + 3 * pairs
+        summed = of_summed_distances(theirs, batch)
+        assert forward + backward == matmul(model, phase="training", **sizes) + beside + 3 * pairs + summed
 
 
 @pytest.mark.slow
@@ -720,6 +733,7 @@ def test_every_family_is_executed() -> None:
     encoders = {
         "camembert",
         "data2vec-text",
+        "deberta-v2",
         "distilbert",
         "ernie",
         "megatron-bert",

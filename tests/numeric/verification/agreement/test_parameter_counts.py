@@ -32,7 +32,7 @@ COMPONENTS = [
     (r"^logit_", "comparison_{}"),
     (r"^(text|visual)_projection\.", "projector_{}"),
     (r"^text_model\.head\.", "pooler_and_nsp"),
-    (r"relative_attention_bias", "layers.relative_position_bias"),
+    (r"relative_attention_bias|rel_embeddings|deberta\.encoder\.LayerNorm", "layers.relative_position_bias"),
     (r"embeddings_project\b|embedding_hidden_mapping_in", "embedding_projection"),
     (r"^predictions\.LayerNorm", "lm_head_norm"),
     (r"^predictions\.", "lm_head_{}"),
@@ -55,7 +55,7 @@ COMPONENTS = [
     (r"(embeddings\.LayerNorm|layernorm_embedding|pre_layrnorm|pre_ln|word_embeddings_layernorm)", "embedding_norm"),
     (r"project_(in|out)\b", "embedding_projection"),
     (r"(seq_relationship|pooler|classifier\.dense|pre_classifier)", "pooler_and_nsp"),
-    (r"(predictions\.transform\.LayerNorm|lm_head\.layer_norm|vocab_layer_norm)", "lm_head_norm"),
+    (r"(predictions\.transform\.LayerNorm|lm_head\.(layer_norm|LayerNorm)|vocab_layer_norm)", "lm_head_norm"),
     (r"(cls\.predictions|lm_head|embed_out|vocab_transform|vocab_projector|proj_out)", "lm_head_{}"),
     (r"(classifier|qa_outputs)", "classifier_{}"),
     (
