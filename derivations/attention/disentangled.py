@@ -10,8 +10,6 @@ Assumes      every distance has a row, 0 <= N_pq < buckets
 Source       He, Liu, Gao and Chen (2021), DeBERTa, section 3.1; N_pq in both terms as in the released code
 """
 
-from dataclasses import replace
-
 from sympy import Ge, Sum, sqrt
 
 from derivations.attention.multi_head import W_K, W_O, W_Q, W_V, b_K, b_O, b_Q, b_V
@@ -20,7 +18,6 @@ from derivations.language.arrays.expression import array, require, token_array
 from derivations.language.arrays.functions import row_softmax
 from derivations.language.arrays.selection import Pick
 from derivations.language.counting.costs import Count
-from derivations.language.differentiation.claims import local_claims
 from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
@@ -92,8 +89,8 @@ scores = one_head.until("S")
 Q, K, _, K_R, Q_R, _ = one_head.inputs
 S = one_head.equation("S").variable
 IN_TABLE = (
-    Assumption(Ge(N[p, q], 0, evaluate=False), {p: n, q: n}, "rows count from 0"),
-    Assumption(Ge(buckets - 1 - N[p, q], 0, evaluate=False), {p: n, q: n}, "every distance has a row"),
+    Assumption(Ge(N[p, q], 0, evaluate=False), {p: n, q: n}, "buckets count from 0"),
+    Assumption(Ge(buckets - 1 - N[p, q], 0, evaluate=False), {p: n, q: n}, "every distance has a bucket"),
 )
 
 
@@ -122,17 +119,10 @@ def disentangled_costs() -> Derivation:
     whole, shared = disentangled_attention(), disentangled_attention(shared=True)
     plain = h * d_model * (2 * d_k + 2 * d_v)
     return derivation(
-        "Costs of disentangled attention: two more matrices for each head unless they are shared, and products with a "
-        "table in place of products for all pairs",
+        "Costs of disentangled attention: two more matrices for each head unless they are shared, and products with "
+        "the table of distances",
         claim(Count("parameters", whole), step("count", plain + 2 * h * d_model * d_k)),
         claim(Count("parameters", shared), step("count", plain)),
         claim(Count("FLOPs", scores), step("count", 2 * n**2 * d_k + 4 * n * buckets * d_k + 3 * n**2)),
         source=HE,
     )
-
-
-@result
-def disentangled_gradient() -> Derivation:
-    """A product with a row of the table gets the sum of the gradients of all keys, or queries, at its distance."""
-    title = "Disentangled attention: products with a row of the table have as gradient the sum over its distances"
-    return replace(local_claims(scores), title=title, source=HE)

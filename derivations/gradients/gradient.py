@@ -44,6 +44,7 @@ COOKBOOK = "Petersen and Pedersen (2012), section 2"
 A, B, C, D, X = array("A", n, m), array("B", m, d), array("C", n, m), array("D", n, d), array("X", n, m)
 a, b, v = array("a", m), array("b", m), array("v", n)
 tokens, M, S = token_array("tokens", n), mask_array("M", n, m), array("S", n, m)
+numbers = token_array("N", n, d)
 heads, wide, pairs = array("B", h, n, d), array("W", n, Blocks(h, d)), array("X", n, Blocks(m, Integer(2)))
 width = size("width")
 
@@ -237,6 +238,17 @@ def pick() -> Derivation:
     """Only the chosen entry of a row has a gradient."""
     return rule(
         "$y_i = X_{i, tokens_i}$ has $dX = dy_i$ at that place and 0 elsewhere", Pick(X, tokens), X, tokens, output="y"
+    )
+
+
+@result
+def picks() -> Derivation:
+    """An entry of a row that is chosen again and again has the sum of these gradients."""
+    return rule(
+        "$Y_ij = X_{i, N_ij}$: entry $v$ of row $i$ of $dX$ is the sum of the entries $dY_ij$ with $N_ij = v$",
+        Pick(X, numbers),
+        X,
+        numbers,
     )
 
 

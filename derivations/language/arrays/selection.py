@@ -16,7 +16,7 @@ from typing import Any
 from sympy import Add, Basic, Expr, Function, Ge, Gt, Indexed, Integer, KroneckerDelta, Max, sympify
 from sympy.printing.str import StrPrinter
 
-from derivations.language.arrays.expression import Array, Shape, Variable, avoiding, require
+from derivations.language.arrays.expression import Array, Member, Shape, Variable, avoiding, require
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.shapes import (
     Blocks,
@@ -85,8 +85,9 @@ class Pick(Array):
     def _entry(self, *places: Place) -> Expr:
         matrix, tokens = self.args
         number = tokens.entry(*places)
-        if isinstance(matrix, Variable):
-            return Indexed(matrix.base, flat(places[0]), number)
+        named, *member = matrix.args if isinstance(matrix, Member) else (matrix,)
+        if isinstance(named, Variable):
+            return Indexed(named.base, *member, flat(places[0]), number)
         return sum_along(
             matrix.shape[1],
             lambda p: KroneckerDelta(number, flat(p)) * matrix.entry(places[0], p),
@@ -400,7 +401,7 @@ def bucket(distance: int, buckets: int, max_distance: int, bidirectional: bool) 
 class SignedBuckets(RelativeBuckets):
     """The row of a table for the distance i - j from query i to key j: entry (i, j) is `signed_bucket(i - j, ...)`.
 
-    Source       He, Gao and Chen (2023), DeBERTaV3, as in the released code
+    Source       He, Liu, Gao and Chen (2021), DeBERTa, in the released code of version 2
     """
 
     def __new__(cls, queries: Sized, keys: Sized, buckets: Sized, max_distance: Sized) -> Array:
@@ -452,8 +453,8 @@ def signed_bucket(distance: int, buckets: int, max_distance: int) -> int:
 
     Definition   buckets + the signed bucket, at most 2 buckets - 1; with e = floor(buckets/2) and a = |distance| the
                  bucket is a for a <= e, else min(buckets, e + ceil(log(a/e)/log((max_distance - 1)/e) (e - 1)))
-    Source       He, Gao and Chen (2023), DeBERTaV3, as in the released code: buckets for distances that grow
-                 logarithmically up to max_distance - 1
+    Source       He, Liu, Gao and Chen (2021), DeBERTa, in the released code of version 2: distances up to
+                 max_distance - 1 in buckets that grow logarithmically
     Raises       ValueError unless there are 4 buckets, and distances beyond half of them
     """
     _require_signed_buckets(buckets, max_distance)

@@ -19,6 +19,7 @@ from derivations.attention.latent import latent_attention
 from derivations.attention.multi_head import multi_head_attention
 from derivations.catalogue import layers
 from derivations.feed_forward.mixture_of_experts import mixture_of_experts
+from derivations.language.arrays.expression import Variable
 from derivations.language.arrays.functions import gelu
 from derivations.language.arrays.shapes import total
 from derivations.language.layers.layer import Layer
@@ -28,6 +29,7 @@ from derivations.transformer.transformer import transformer, transformer_loss
 from numeric.codegen.compile import compile_layer
 from numeric.codegen.functions import DEFAULTS
 from numeric.models.weights import initialise
+from numeric.runtime.checks.wanted import token_bounds
 from numeric.runtime.structure import applications
 from numeric.verification import reference
 from numeric.verification.agreement.loops import Rows, loops, rows_of
@@ -112,10 +114,12 @@ def case(
     chosen = at_sizes(layer, sizes)
     rng = np.random.default_rng([seed, *name.encode()])
     values = {size: Integer(chosen[size.name]) for size in layer.sizes}
+    bounds = {v: total(along) for tokens, along in token_bounds(layer) for v in tokens.atoms(Variable)}
     inputs = {}
     for variable in layer.inputs:
         shape = (*batch, *(int(total(along).xreplace(values)) for along in variable.shape))
-        inputs[variable.name] = drawn(variable.kind, shape, chosen, rng, np.dtype(dtype))
+        rows = int(bounds.get(variable, Integer(0)).xreplace(values))
+        inputs[variable.name] = drawn(variable.kind, shape, rows, rng, np.dtype(dtype))
     weights = _shaken(initialise(layer, chosen, seed, dtype), rng)
     given: dict[str, Any] = {size.name: chosen[size.name] for size in compile_layer(layer).sizes}
     given |= {s.name: SCALARS.get(s.name, SCALAR) for s in layer.scalars if s.name not in DEFAULTS}
@@ -135,14 +139,12 @@ def _halved(layer: Layer) -> set[Basic]:
     return halved.union(*(_halved(node.layer) for node in applications(layer)))
 
 
-def drawn(
-    kind: str, shape: tuple[int, ...], sizes: Mapping[str, int], rng: np.random.Generator, dtype: DTypeLike = float
-) -> Any:
-    """Return a random array: normal numbers, a mask with 7 in 10 entries True, or tokens of the vocabulary."""
+def drawn(kind: str, shape: tuple[int, ...], rows: int, rng: np.random.Generator, dtype: DTypeLike = float) -> Any:
+    """Return a random array: normal numbers, a mask with 7 in 10 entries True, or numbers of so many rows."""
     if kind == "boolean":
         return rng.random(shape) < 0.7
     if kind == "integer":
-        return rng.integers(sizes["vocab"], size=shape)
+        return rng.integers(rows, size=shape)
     return rng.standard_normal(shape).astype(dtype)
 
 

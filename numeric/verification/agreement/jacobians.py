@@ -112,7 +112,7 @@ def jacobian_check(derivation: Derivation, claim: Claim, seed: int = 0) -> Check
     def redraw() -> Any:
         for each in (*layer.inputs, *layer.parameters):
             shape = tuple(int(total(along).xreplace(sizes)) for along in each.shape)
-            given[each.name] = drawn(each.kind, shape, SIZES, rng)
+            given[each.name] = drawn(each.kind, shape, SIZES["vocab"], rng)
         for assumption in claim.given:
             given[_name(assumption.statement.lhs)][...] = float(assumption.statement.rhs)
         return given[variable]
