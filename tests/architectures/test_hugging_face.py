@@ -68,6 +68,7 @@ RELATIVES = [
     "codegen",
     "data2vec-text",
     "dbrx",
+    "deberta-v2",
     "deepseek_v2",
     "deepseek_v32",
     "deit",
@@ -306,6 +307,31 @@ REFUSED = [
         "bert-base-uncased",
         {"model_type": "chinese_clip_text_model", "architectures": ..., "is_decoder": True},
         "is_decoder is true",
+    ),
+    *(
+        Wrong("bert-base-uncased", {"model_type": "deberta-v2", "architectures": ..., **given}, why)
+        for given, why in (
+            ({"conv_kernel_size": 3, "conv_act": "gelu"}, "conv_kernel_size is 3, which changes the architecture"),
+            ({"pos_att_type": "p2c|p2p"}, 'pos_att_type is "p2c|p2p"; of c2p and p2c'),
+            ({"pos_att_type": 3}, "pos_att_type is 3; of c2p and p2c"),
+            ({"relative_attention": True}, "pos_att_type is null; rows of distances"),
+            (
+                {"relative_attention": True, "pos_att_type": ["c2p"], "share_att_key": True},
+                "rows of distances that are stored or projected would not be read",
+            ),
+            (
+                {"relative_attention": True, "pos_att_type": "p2c|c2p", "position_buckets": 3},
+                "position_buckets is 3; from 4 up to 2 (max_relative_positions - 2)",
+            ),
+            (
+                {"relative_attention": True, "pos_att_type": "p2c", "position_buckets": 8, "max_relative_positions": 5},
+                "position_buckets is 8; from 4",
+            ),
+            ({"norm_rel_ebd": "layer_norm"}, "norm_rel_ebd is a norm of the rows of distances"),
+            ({"embedding_size": 128}, "embedding_size is 128, which changes the architecture"),
+            ({"pooler_hidden_size": 128}, "pooler_hidden_size is 128, which changes the architecture"),
+            ({"is_decoder": True}, "is_decoder is true"),
+        )
     ),
     Wrong("gpt2", {"model_type": "gpt-2"}, 'model_type is "gpt-2", an unknown family of models; did you mean gpt2'),
     Wrong("gpt2", {"model_type": ...}, "model_type is missing"),

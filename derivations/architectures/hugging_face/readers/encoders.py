@@ -230,6 +230,7 @@ def _roberta(f: Fields, kind: str, layer_norm: Norm, stack: Stack) -> Parts:
 def deberta_v2(f: Fields, kind: str) -> Parts:
     """DeBERTa versions 2 and 3 (He et al. 2021, 2023): scores of content with distance, without a convolution."""
     f.only("conv_kernel_size", 0)
+    f.only("is_decoder", False)
     for field in ("conv_act", "conv_groups"):  # of the convolution alone
         f.take(field, None)
     f.only("pooler_hidden_size", f.config.get("hidden_size"))
