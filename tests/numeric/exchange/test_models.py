@@ -38,6 +38,7 @@ ENCODER = {
     "max_position_embeddings": 17,
 }
 T5 = {"vocab_size": VOCAB, "d_model": 12, "d_kv": 5, "d_ff": 19, "num_layers": 2, "num_heads": 3}
+DISTANCES = {"relative_attention": True, "pos_att_type": "p2c|c2p", "position_buckets": 4}
 MODELS = {
     "gpt2": lambda: transformers.GPT2LMHeadModel(transformers.GPT2Config(**GPT2)),
     "llama": lambda: transformers.LlamaForCausalLM(transformers.LlamaConfig(**LLAMA)),
@@ -46,6 +47,7 @@ MODELS = {
     ),
     "gemma2": lambda: transformers.Gemma2ForCausalLM(transformers.Gemma2Config(**LLAMA, query_pre_attn_scalar=4)),
     "bert": lambda: transformers.BertForMaskedLM(transformers.BertConfig(**ENCODER)),
+    "deberta": lambda: transformers.DebertaV2ForMaskedLM(transformers.DebertaV2Config(**ENCODER, **DISTANCES)),
     "t5": lambda: transformers.T5ForConditionalGeneration(transformers.T5Config(**T5)),
 }
 
@@ -80,7 +82,7 @@ def test_scores_are_those_of_the_loaded_model(name, engine, optimized, tmp_path:
     assert np.abs(found - expected).max() < BOUND * max(1, np.abs(expected).max())
 
 
-@pytest.mark.parametrize("name", ["gpt2", "llama", "bert", "mixtral", "t5", "gemma2"])
+@pytest.mark.parametrize("name", ["gpt2", "llama", "bert", "deberta", "mixtral", "t5", "gemma2"])
 def test_a_model_comes_back_equation_by_equation(name, tmp_path: Path):
     model = load(saved(name, tmp_path))
     of, sizes = scores_of(model)
