@@ -159,7 +159,7 @@ DEBERTA_V2 = replace(
         **BERT.weights,
         **attention(
             "encoder.self_attention",
-            *(f"{OF_HEADS}.{each}_proj" for each in ("query", "key", "value")),
+            *(f"{OF_HEADS}.query_proj", f"{OF_HEADS}.key_proj", f"{OF_HEADS}.value_proj"),
             f"{LAYER}.attention.output.dense",
         ),
         **fused("encoder.self_attention", f"{OF_HEADS}.pos_key_proj", "KR", by_head=True),
@@ -173,6 +173,7 @@ DEBERTA_V2 = replace(
         **instead("cls.predictions.transform.LayerNorm", f"{NEW_HEAD}.LayerNorm"),
         f"{NEW_HEAD}.bias": "cls.predictions.decoder.bias",
     },
+    ignored=(*BERT.ignored, r"(lm|mask)_predictions\..*"),  # the second one tells replaced tokens
 )
 XLM_ROBERTA_XL = replace(
     ROBERTA,

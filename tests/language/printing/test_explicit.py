@@ -282,7 +282,7 @@ NODES = {
     "stacked rows": Stacked(X, array("U", 7, 3)) @ W,
     "windows with a stride": strided_windows(array("U", 7, 3), 3, stride=2, padding=1),
     "rows by a matrix of numbers": Chosen(array("E", VOCABULARY, 3), token_array("tokens", 2, 5)),
-    "entries of rows by a matrix of numbers": Pick(F[2], token_array("tokens", F.shape[1], 5)),
+    "entries of rows by a matrix of numbers": Pick(array("U", 2, VOCABULARY), token_array("tokens", 2, 5)),
     "entries added in their rows": AddedPicks(F[1], token_array("tokens", *F.shape[1:]), VOCABULARY),
     "entries added by number": AddedEntries(F, token_array("tokens", 2, 3), VOCABULARY),
     "sliding window": WindowMask(5, 3),

@@ -166,7 +166,7 @@ def test_every_name_of_a_table_can_be_told_apart(family: str) -> None:
     table = NAMES[family].weights
     by_name: dict[str, set[str]] = {}
     for weight, stored in table.items():
-        of_layer = re.match(r"(en|de)coder\.(?!final_norm|relative_position_bias)", weight) is not None
+        of_layer = re.match(r"(en|de)coder\.(?!final_norm|relative_position_bias|R$|distance_norm)", weight) is not None
         shared = "albert_layer_groups.0." in stored.name  # of all layers
         assert of_layer == ("{n}" in stored.name or shared), weight
         assert "{e}" not in stored.name or weight.startswith("decoder.experts.W_")
