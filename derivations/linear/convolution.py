@@ -45,19 +45,23 @@ def convolution(inputs: Array, kernel: Array, bias: Array) -> Array:
 
 
 @catalogued("convolution")
-def convolution_layer(span: Sized = width, *, stride: int = 1, padding: int = 0) -> Layer:
+def convolution_layer(
+    span: Sized = width, *, stride: int = 1, padding: int = 0, rows: Expr = n, biases: bool = True
+) -> Layer:
     """Return the convolution as a layer: the product of the windows, one in each row, and the whole kernel.
 
     Definition   Y = windows(X) W + b, row i of windows(X) being the rows stride i, ..., stride i + w - 1 of X side by
-                 side, X with `padding` rows of zeros on either side
-    Shapes       X (n, d_in), W (w d_in, d_out), b (d_out,), Y (floor((n + 2 padding - w)/stride) + 1, d_out)
-    Assumes      w <= n + 2 padding; the stride divides n, or is 1
+                 side, X with `padding` rows of zeros on either side; without b where it has no `biases`
+    Shapes       X (rows, d_in), W (w d_in, d_out), b (d_out,), Y (floor((rows + 2 padding - w)/stride) + 1, d_out)
+    Assumes      w <= rows + 2 padding; the stride divides the factor of every size in `rows`, or is 1
     Source       Goodfellow, Bengio and Courville (2016), sections 9.1 and 9.5
     """
     let = Equations()
-    kernel = array("W", Blocks(axis(span), d_in), d_out)
-    output = let("Y")(strided_windows(X, span, stride=stride, padding=padding) @ kernel + b)
-    return Layer("convolution" if stride == 1 else "strided_convolution", (X,), (kernel, b), let, output)
+    read, kernel = array("X", rows, d_in), array("W", Blocks(axis(span), d_in), d_out)
+    product = strided_windows(read, span, stride=stride, padding=padding) @ kernel
+    output = let("Y")(product + b if biases else product)
+    name = "convolution" if stride == 1 else "strided_convolution"
+    return Layer(name, (read,), (kernel, b) if biases else (kernel,), let, output)
 
 
 def kernel_of_width_1(name: str, matrix: Array) -> Equation:

@@ -175,7 +175,10 @@ def _uses(node: Basic) -> Iterator[tuple[Any, str]]:
     if isinstance(node, Stacked):
         yield from ((_named(rows), "table") for rows in node.args)
     if isinstance(node, Contraction):
-        yield from ((_named(a), "matrix" if len(a.shape) > 1 and node.sums else "scale") for a, _ in node.operands)
+        scaled = {len(places) for _, places in node.operands} > {len(node.indices)}  # by what has fewer axes
+        for array, places in node.operands:
+            whole = node.sums or (scaled and len(places) == len(node.indices))
+            yield _named(array), "matrix" if len(array.shape) > 1 and whole else "scale"
     if isinstance(node, RoutedProduct):
         yield _named(node.args[1]), "matrix"
     for child in children if isinstance(node, Product | Plus | Hadamard | Elementwise) else ():
@@ -196,7 +199,7 @@ def _role_by_gradient(value: Array) -> set[str]:
     """Return the role of a weight whose gradient is the given value.
 
     Definition   the gradient of a table collects rows, that of a matrix is a product, that of a shift is a sum of
-                 rows, that of a scale is a sum of rows of entrywise products
+                 rows, that of a scale is a sum of entrywise products
     """
     if value.has(ScatterRows, AddedEntries):
         return {"table"}
@@ -207,6 +210,8 @@ def _role_by_gradient(value: Array) -> set[str]:
     sums = value.atoms(RowSum)
     if not sums and isinstance(value, Hadamard):
         return {"scale"}  # read by a function, by whose slope the gradient is multiplied
+    if not sums and any(len(each.operands) > 1 for each in value.atoms(Contraction)):
+        return {"scale"}  # of all that it multiplied
     if not sums:
         return {"shift" if len(value.shape) == 1 else "table"}
     return {"scale" if any(each.has(Hadamard) for each in sums) else "shift"}

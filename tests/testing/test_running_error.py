@@ -114,6 +114,7 @@ UNBOUNDED = {
     "audio_stem",  # it fills an array of zeros, as do convolutions with rows before:
     *("causal_convolution", "short_convolution", "gated_recurrence", "selective_state_space", "state_space_heads"),
     *("gated_delta_net", "kimi_delta_attention", "channel_mixing"),
+    *("grouped_convolution", "weight_normed_convolution"),
     # rounding may decide which experts or keys are chosen
     *("mixture_of_experts", "mixture_with_shared_experts", "sparse_latent_attention"),
 }

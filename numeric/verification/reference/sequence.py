@@ -1,6 +1,8 @@
 r"""Layers that relate positions without attention: convolution, a recurrent step, rotary and learned positions.
 
 Definition   convolution     Y_il = sum_{t<w} sum_k X_{i+t,k} W_{t d_in + k, l} + b_l
+             in groups       Y_t,ko = sum_{u<w} sum_i X_{t-w+1+u, k d + i} K_k,(u d + i),o + b_ko; with normed weights
+                             K_k,(u d + i),o = gamma_u W_k,(u d + i),o / sqrt(sum of the squares of position u)
              recurrent step  h_1 = tanh(x W + h_0 U + b)
              rotary          the pair (a, b) number i of row p becomes (a cos - b sin, a sin + b cos) of the angle
                              p 10000^(-2i/d_k); pairs are columns 2i, 2i + 1, or i, d_k/2 + i when `halves`
@@ -9,7 +11,8 @@ Definition   convolution     Y_il = sum_{t<w} sum_k X_{i+t,k} W_{t d_in + k, l} 
              audio stem      two convolutions over X with a row of zeros on either side, each followed by GELU, the
                              second at every other position
              relative bias   B_t,ij = table[bucket(j - i), t]
-Source       Goodfellow, Bengio and Courville (2016), equations 9.6, 10.8 and 10.9; Su et al. (2021), equation 34;
+Source       Goodfellow, Bengio and Courville (2016), equations 9.6, 10.8 and 10.9; Baevski et al. (2020), section 2;
+             Salimans and Kingma (2016), equation 2; Su et al. (2021), equation 34;
              Gehring et al. (2017), section 3.1; Dosovitskiy et al. (2021), section 3.1; Radford et al. (2023), section
              2.2; Raffel et al. (2020), section 2.1
 """
@@ -26,6 +29,7 @@ __all__ = [
     "audio_stem",
     "class_token",
     "convolution",
+    "grouped_convolution",
     "learned_positions",
     "patch_embedding",
     "recurrent_step",
@@ -49,6 +53,36 @@ def convolution(X: Array, W: Array, b: Array) -> Matrix:
         [sum(X[i + t][k] * W[t * d_in + k][l] for t in range(w) for k in range(d_in)) + b[l] for l in range(len(b))]
         for i in range(len(X) - w + 1)
     ]
+
+
+@loops_of("grouped_convolution", "weight_normed_convolution")
+@at_fifty_digits
+def grouped_convolution(X: Array, W: Array, b: Array, gamma: Array | None = None) -> Matrix:
+    """Return the convolution of each group of columns with a kernel of its own; with gamma its positions are normed.
+
+    Shapes       X (n, g*d), W (g, w*d, d), b (g*d,), gamma (w,) -> Y (n, g*d)
+    Raises       ValueError where shapes disagree
+    """
+    W, X, b, gamma = read("grouped_convolution", W=(W, "g rows d"), X=(X, "n g*d"), b=(b, "g*d"), gamma=(gamma, "w"))
+    d = len(W[0][0])
+    w = len(W[0]) // d
+    factors = [mp.one] * w
+    if gamma is not None:
+        lengths = [
+            mp.sqrt(sum(x**2 for kernel in W for row in kernel[u * d : (u + 1) * d] for x in row)) for u in range(w)
+        ]
+        factors = [gain / length for gain, length in zip(gamma, lengths, strict=True)]
+    Y = []
+    for t in range(len(X)):
+        places = [(t - w + 1 + u, u) for u in range(w) if t - w + 1 + u >= 0]
+        row = list(b)
+        for k, kernel in enumerate(W):
+            for at, u in places:
+                for i in range(d):
+                    for o in range(d):
+                        row[k * d + o] += factors[u] * kernel[u * d + i][o] * X[at][k * d + i]
+        Y.append(row)
+    return Y
 
 
 @loops_of("recurrent_step")
