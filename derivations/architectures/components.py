@@ -45,6 +45,7 @@ COMPONENTS: Mapping[str, str] = {
     "sinks": "layers.attention_sinks",
     "W_shared_gate": "layers.ffn_shared_expert_gate",
     "stem": "patch_or_conv_stem",
+    "positions": "position_embedding",
     "embedding_norm": "embedding_norm",
     "encoder_embedding_norm": "embedding_norm",
     "decoder_embedding_norm": "embedding_norm",

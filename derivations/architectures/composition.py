@@ -33,12 +33,14 @@ from derivations.architectures.description import (
     Run,
     Stack,
     Tower,
+    Waveform,
     of_pictures,
 )
 from derivations.architectures.patches import audio_stem, patch_embedding
 from derivations.architectures.projections import norm_layer
 from derivations.architectures.projectors import projector_layer, projectors_layer
 from derivations.architectures.relative_position_bias import buckets, relative_position_bias
+from derivations.architectures.sounds import convolved_positions, waveform_stem
 from derivations.language.arrays.arrangements import Numbers, Tabulated
 from derivations.language.arrays.expression import Array, Variable, array, mask_array, require, token_array
 from derivations.language.arrays.functions import CausalMask, Lookup, MaskConjunction, WindowMask, gelu, named
@@ -61,7 +63,7 @@ SIDES = {"encoder": ("source", m), "decoder": ("target", n)}  # what each stack 
 
 @lru_cache(maxsize=64)
 def build(architecture: Architecture) -> Layer:
-    """Return the model as one layer, from tokens (patches, frames) to the output of its head.
+    """Return the model as one layer, from tokens (patches, frames, samples) to the output of its head.
 
     Shapes       tokens (n,), or source (m,) and target (n,); logits (n, vocab) of a language model
     """
@@ -147,6 +149,8 @@ class _Writer:
         elif embedding.sinusoidal is not None:
             waves = positional_encoding(length, **vars(embedding.sinusoidal))
             X = X + self.let(f"P{suffix}")(part("positions", waves)())
+        elif embedding.convolved is not None:
+            X = X + self.let(f"P{suffix}")(part("positions", convolved_positions(embedding.convolved))(X))
         if embedding.segments is not None:
             segments = self.input(token_array("segments", length))
             X = X + Lookup(self.parameter("T", embedding.segments, width), segments)
@@ -157,11 +161,16 @@ class _Writer:
         return self.let("X_wide")(_affine("embedding_projection", d_model)(normed)) if embedding.narrow else normed
 
     def _rows(self, side: str, stack: Stack) -> tuple[Array, Expr]:
-        """Return the rows of tokens, patches or frames, and their number."""
+        """Return the rows of tokens, patches, frames or samples, and their number."""
         name, length = SIDES[side] if self._pair else ("tokens", n)
         if isinstance(stack.stem, AudioStem):
             frames = self.input(array("frames", 2 * length, stack.stem.mel))
             return part("stem", audio_stem())(frames), length
+        if isinstance(stack.stem, Waveform):
+            if stack.stem.mask_token:
+                self.parameter("mask_token", 1, d_model)
+            samples = self.input(array("samples", stack.stem.samples(length), 1))
+            return self.let("R")(part("stem", waveform_stem(stack.stem))(samples)), length
         if isinstance(stack.stem, Patches):
             count, width = stack.stem.count, stack.stem.channels * stack.stem.size**2
             stem = part("stem", patch_embedding(biases=stack.stem.biases))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
-from sympy import Expr, Integer, Rational, Symbol
+from sympy import Expr, Integer, Rational, Symbol, expand
 
 from derivations.architectures.checkpoints.family import Family as Names
 from derivations.architectures.storage import Storage
@@ -28,6 +28,7 @@ __all__ = [
     "Block",
     "Compared",
     "Disentangled",
+    "Convolved",
     "Embedding",
     "Experts",
     "FeedForward",
@@ -47,6 +48,7 @@ __all__ = [
     "Stack",
     "Temperature",
     "Tower",
+    "Waveform",
     "as_run",
     "heads_of_groups",
     "key_value_heads",
@@ -54,6 +56,7 @@ __all__ = [
 ]
 
 EPSILON = Rational(1, 10**5)
+frames = size("frames")  # rows behind the first convolution of a sound
 heads_of_groups, key_value_heads = size("r"), size("g")  # query heads that share keys and values; groups of them
 
 
@@ -354,6 +357,26 @@ class Sinusoids:
 
 
 @dataclass(frozen=True)
+class Convolved:
+    """Positions that a convolution in `groups` of columns tells of the rows themselves, `width` of them in its window.
+
+    With normed weights there is one convolution, and an activation behind it. Without them there are `count` of them,
+    one behind the other, each with a norm without weights before its activation (Baevski et al. 2022, data2vec).
+    Source: Baevski et al. (2020), section 2.
+    """
+
+    width: int
+    groups: Expr
+    activation: Named = gelu
+    count: Expr | None = None
+
+    @property
+    def normed_weights(self) -> bool:
+        """Whether the weights of a place in the window are normed together."""
+        return self.count is None
+
+
+@dataclass(frozen=True)
 class Embedding:
     """The input of a stack: rows of a table, and the rows that are added to them.
 
@@ -368,6 +391,7 @@ class Embedding:
     positions: Expr | None = None
     first_position: int = 0
     sinusoidal: Sinusoids | None = None
+    convolved: Convolved | None = None
     segments: Expr | None = None
     norm: Norm | None = None
     norm_first: bool = False
@@ -405,6 +429,39 @@ class AudioStem:
 
 
 @dataclass(frozen=True)
+class Waveform:
+    """Samples of a sound through convolutions without padding, then a norm, if there is one, and a linear map.
+
+    Of each convolution `convolutions` has the columns, the width and the stride. The rows of each have a norm before
+    the activation or, if `over_time`, the columns of the first one alone, over all of its rows. What is behind the
+    last window of the last convolution is not read; `frames` is the number of rows of the first one where that norm
+    reads more of them. Source: Baevski et al. (2020), section 2.
+    """
+
+    convolutions: tuple[tuple[Expr, int, int], ...]
+    over_time: bool
+    activation: Named = gelu
+    biases: bool = False
+    norm: Norm | None = None
+    mask_token: bool = False  # a learned row, stored and not used
+    frames: Expr | None = None
+
+    def lengths(self, rows: Expr) -> tuple[Expr, ...]:
+        """Return the rows that `rows` rows of the output read: the samples, then those of each convolution."""
+        found = [rows]
+        for _, width, stride in reversed(self.convolutions):
+            found.append(expand(stride * (found[-1] - 1) + width))
+        return tuple(reversed(found))
+
+    def samples(self, rows: Expr) -> Expr:
+        """Return the number of samples that are read."""
+        if self.frames is None:
+            return self.lengths(rows)[0]
+        _, width, stride = self.convolutions[0]
+        return stride * (self.frames - 1) + width
+
+
+@dataclass(frozen=True)
 class Stack:
     """Runs of blocks in sequence, with the layers before and after them.
 
@@ -418,7 +475,7 @@ class Stack:
     causal: bool = False
     final_norm: Norm | None = None
     relative_bias: RelativeBias | None = None
-    stem: Patches | AudioStem | None = None  # in place of tokens
+    stem: Patches | AudioStem | Waveform | None = None  # in place of tokens
     read: tuple[int, ...] = ()
     added: int = 0
 
@@ -549,7 +606,8 @@ def as_run(architecture: Architecture) -> Architecture:
 
     These are the groups of experts, and the numbers for their choice that checkpoints store and the library
     `transformers` keeps in buffers (of ERNIE 4.5 alone they are parameters there); biases of scores that it keeps so;
-    and sinusoidal positions, in the place of the tables that it makes of them.
+    sinusoidal positions, in the place of the tables that it makes of them; and the end of a sound that only a norm
+    over time reads.
     """
 
     def in_full(block: Block) -> Block:
@@ -557,6 +615,8 @@ def as_run(architecture: Architecture) -> Architecture:
         return replace(block, feed_forward=replace(network, in_full=True)) if isinstance(network, Experts) else block
 
     def computed(stack: Stack | None) -> Stack | None:
+        if stack is not None and isinstance(stack.stem, Waveform) and stack.stem.over_time:
+            return replace(stack, stem=replace(stack.stem, frames=frames))
         if stack is None or stack.embedding.sinusoidal is None:
             return stack
         return replace(stack, embedding=replace(stack.embedding, positions=None))

@@ -1,12 +1,16 @@
-"""What a model reads, as the arrays of its equations: tokens as they are, pictures as patches, spectra as frames.
+"""What a model reads, as the arrays of its equations: tokens, pictures as patches, spectra as frames, samples.
 
 Definition   a picture is cut into squares, row by row; the pixels of a patch stand in one row, in the order of the
-             kernel: channel, row, column. Pixels beyond the last whole patch are not read
+             kernel: channel, row, column. Pixels beyond the last whole patch are not read, nor samples beyond the last
+             window of a convolution
 Shapes       pictures (..., channels, height, width) -> (..., patches, channels p^2); spectra (..., mel, frames) ->
-             (..., frames, mel)
-Source       Dosovitskiy et al. (2021), section 3.1; Radford et al. (2023), section 2.2
+             (..., frames, mel); sounds (..., samples) -> (..., samples that are read, 1)
+Source       Dosovitskiy et al. (2021), section 3.1; Radford et al. (2023), section 2.2; Baevski et al. (2020), section
+             2
 """
 
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -14,7 +18,7 @@ from numpy.typing import DTypeLike
 
 from numeric.runtime.checks import InputError
 
-__all__ = ["frames_of", "patches_of", "place_of_end", "places_of_rows"]
+__all__ = ["frames_of", "patches_of", "place_of_end", "places_of_rows", "rows_of_samples", "samples_of"]
 
 
 def patches_of(name: str, pictures: Any, channels: int, patch: int, count: int, dtype: DTypeLike) -> Any:
@@ -71,3 +75,23 @@ def frames_of(name: str, spectra: Any, mel: int, frames: int, dtype: DTypeLike) 
     if numbers.shape[-2:] != (mel, frames):
         raise InputError(f"{name}: spectra must have shape (..., {mel}, {frames}), not {numbers.shape}")
     return np.ascontiguousarray(np.swapaxes(numbers, -1, -2))
+
+
+def rows_of_samples(samples: int, windows: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the rows behind each convolution, of which `windows` tells the width and the stride."""
+    return list(accumulate(windows, lambda rows, each: (rows - each[0]) // each[1] + 1, initial=samples))[1:]
+
+
+def samples_of(name: str, sounds: Any, windows: Sequence[tuple[int, int]], over_time: bool, dtype: DTypeLike) -> Any:
+    """Return the samples of sounds that are read, one in each row; a norm over time reads more of them.
+
+    Raises       InputError where there is none, or less than one row of the last convolution
+    """
+    numbers = np.asarray(sounds, dtype=dtype)
+    rows = rows_of_samples(numbers.shape[-1] if numbers.ndim else 0, windows)
+    if min(rows) < 1:
+        raise InputError(f"{name}: sounds must have shape (..., samples) with enough for one row, not {numbers.shape}")
+    needed = rows[0] if over_time else rows[-1]
+    for width, stride in windows[:1] if over_time else windows[::-1]:
+        needed = stride * (needed - 1) + width
+    return numbers[..., :needed, None]

@@ -3,7 +3,7 @@
 Definition   load(folder) reads `config.json` and the safetensors files beside it; the head computes logits from the
              last rows of the layer that `derivations.architectures` builds
 Shapes       tokens (..., n), or source (..., m) and target (..., n); logits (..., n, vocab); in place of tokens or of
-             the source, pictures (..., channels, height, width) or spectra (..., mel, frames)
+             the source, pictures (..., channels, height, width), spectra (..., mel, frames) or sounds (..., samples)
 Assumes      every token is real unless a mask says otherwise (`numeric.models.padding`); causal and window masks are
              part of the equations
 """
@@ -19,18 +19,35 @@ from numpy.typing import DTypeLike
 from sympy import Symbol
 
 from derivations.architectures.composition import build
-from derivations.architectures.description import AudioStem, Model, Patches, Rotary, Stack, as_run, of_pictures
+from derivations.architectures.description import (
+    AudioStem,
+    Model,
+    Patches,
+    Rotary,
+    Stack,
+    Waveform,
+    as_run,
+    frames,
+    of_pictures,
+)
 from derivations.architectures.hugging_face import FAMILIES, read_config
 from derivations.architectures.reading import read_json
 from derivations.language.arrays.shapes import total
 from derivations.language.layers.layer import Layer
 from derivations.positions.rotary_scaling import reach, same_reach
-from derivations.symbols import m
+from derivations.symbols import m, n
 from numeric.codegen.compile import compile_layer
 from numeric.codegen.formula_printer import CompileError
 from numeric.models.checkpoints.reading import read_weights
 from numeric.models.decoding import Decoder, Text
-from numeric.models.inputs import frames_of, patches_of, place_of_end, places_of_rows
+from numeric.models.inputs import (
+    frames_of,
+    patches_of,
+    place_of_end,
+    places_of_rows,
+    rows_of_samples,
+    samples_of,
+)
 from numeric.models.padding import masks_of, on_real_tokens, real_tokens, written_behind
 from numeric.optimize.prepare import Prepared, prepare
 from numeric.runtime.checks import InputError
@@ -248,6 +265,8 @@ class LoadedModel:
             return self._of_arrays(name, arrays)
         if self.model.architecture.tower is not None:
             raise InputError(f"{self.model.name}: a mask beside a picture is not read; give texts without padding")
+        if "samples" in arrays:
+            raise InputError(f"{self.model.name}: a mask of samples is not read; give sounds without padding")
         real = masks_of(self.model.name, mask, {each: arrays[each] for each in asked})
         of_one_row = self.layer.shapes[name][0] == 1
         return on_real_tokens(partial(self._of_arrays, name), arrays, real, of_one_row=of_one_row)
@@ -264,7 +283,7 @@ class LoadedModel:
         compiled = compile_layer(self.layer.until(name))
         tree = weight_tree(compiled.layer)
         named: dict[str, Any] = {each: self.weights[each] for each in (*tree.parameters, *tree.parts)}
-        sizes = {**self.model.values, **self._heard, reach: frequencies}
+        sizes = {**self.model.values, **self._heard, **self._rows_of(arrays), reach: frequencies}
         named |= {identifier(size.name): sizes[size] for size in compiled.sizes}
         return compiled(*(arrays[each] for each in names), **named)
 
@@ -283,6 +302,8 @@ class LoadedModel:
         if name == "frames" and isinstance(stem, AudioStem):
             mel = int(stem.mel.xreplace(values))
             return frames_of(self.model.name, given, mel, 2 * self._heard[m], self.dtype)
+        if name == "samples" and isinstance(stem, Waveform):
+            return samples_of(self.model.name, given, _windows(stem), stem.over_time, self.dtype)
         return self._tokens(name, given) if tower is None or self._compares else self._with_rows(name, given)
 
     @property
@@ -327,6 +348,14 @@ class LoadedModel:
             return {}
         return {m: int(encoder.embedding.positions.xreplace(dict(self.model.values)))}
 
+    def _rows_of(self, arrays: Mapping[str, Any]) -> dict[Symbol, int]:
+        """Return the rows behind the first and the last convolution of a sound."""
+        encoder = self.model.architecture.encoder
+        if encoder is None or not isinstance(encoder.stem, Waveform):
+            return {}
+        rows = rows_of_samples(arrays["samples"].shape[-2], _windows(encoder.stem))
+        return {frames: rows[0], n: rows[-1]}
+
     @cached_property
     def _rules(self) -> list[Mapping[str, Any]]:
         """The rules that change rotary frequencies."""
@@ -336,8 +365,10 @@ class LoadedModel:
         """Return the compiled layer up to an equation, optimised, or None without a form in tiles.
 
         `frequencies` is the length of texts for which rotary frequencies are chosen. Where every length has its own
-        frequencies, preparing costs more than it saves.
+        frequencies, or its own numbers of rows, preparing costs more than it saves.
         """
+        if "samples" in (variable.name for variable in self.layer.inputs):
+            return None
         if frequencies > 1 and any(rule["rope_type"] == "dynamic" for rule in self._rules):
             return None
         if (name, frequencies) not in self._made:
@@ -375,6 +406,11 @@ class LoadedModel:
         if found is None:
             raise InputError(f"{self.model.name}: the configuration has no decoder_start_token_id: give start=")
         return int(found)
+
+
+def _windows(stem: Waveform) -> list[tuple[int, int]]:
+    """Return width and stride of each convolution."""
+    return [(width, stride) for _, width, stride in stem.convolutions]
 
 
 def _several(tokens: Any) -> list[int]:

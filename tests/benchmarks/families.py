@@ -131,6 +131,7 @@ def products(name: str, arguments: Mapping[str, Any]) -> tuple[int, int]:
         of_learned_query,
         of_other_experts,
         of_other_pairs,
+        of_windows,
         tokens,
         with_picture,
     )
@@ -148,7 +149,7 @@ def products(name: str, arguments: Mapping[str, Any]) -> tuple[int, int]:
         return matmul(model, batch=batch, seq=LONG) + beside, there
     _, there = executed(theirs, **inputs(name, theirs.config, batch, n, source))
     beside = of_learned_query(theirs.config, batch) + of_other_pairs(theirs.config, batch)
-    beside += of_other_experts(theirs.config, batch, n)
+    beside += of_other_experts(theirs.config, batch, n) + of_windows(theirs, batch, n)[0]
     return matmul(model, batch=batch, seq=n, source=source) + beside, there
 
 

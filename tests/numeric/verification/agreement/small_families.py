@@ -6,7 +6,18 @@ changed one by one, scores from random weights, greedy texts; those of `COUNTED`
 
 from typing import Any
 
-__all__ = ["COMPARED", "COUNTED", "MADE_OF_MODELS", "OF_TEXTS", "PICTURE", "PICTURES", "RECURRENT", "SMALL", "VOCAB"]
+__all__ = [
+    "COMPARED",
+    "COUNTED",
+    "MADE_OF_MODELS",
+    "OF_TEXTS",
+    "PICTURE",
+    "PICTURES",
+    "RECURRENT",
+    "SMALL",
+    "SOUNDS",
+    "VOCAB",
+]
 
 VOCAB = 23
 Changes = dict[str, Any]
@@ -412,6 +423,27 @@ PICTURES: list[tuple[str, Changes]] = [
     ("SiglipVisionModel", PICTURE | {"vision_use_head": False}),
     ("ViTMSNForImageClassification", PICTURE | {"num_labels": 3, "qkv_bias": False}),
     ("ViTMSNModel", PICTURE),
+]
+SOUND: Changes = {
+    **{"hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2, "intermediate_size": 7, "vocab_size": 13},
+    **{"conv_dim": [5, 7, 11], "conv_stride": [3, 2, 2], "conv_kernel": [5, 3, 2]},
+    **{"num_conv_pos_embeddings": 6, "num_conv_pos_embedding_groups": 4},
+}
+NORMED: Changes = {"feat_extract_norm": "layer", "do_stable_layer_norm": True, "conv_bias": True}
+ODD_WINDOW: Changes = {"num_conv_pos_embeddings": 5}
+SOUNDS: list[tuple[str, Changes]] = [
+    ("Data2VecAudioModel", SOUND | {"num_conv_pos_embeddings": 2, "conv_pos_kernel_size": 5}),
+    ("Data2VecAudioForCTC", SOUND | {"num_conv_pos_embeddings": 3, "conv_pos_kernel_size": 4, "conv_bias": True}),
+    ("HubertForCTC", SOUND | NORMED),
+    ("HubertModel", SOUND | ODD_WINDOW | {"feat_proj_layer_norm": False, "feat_extract_activation": "relu"}),
+    ("UniSpeechModel", SOUND),
+    ("UniSpeechForCTC", SOUND | NORMED | {"mask_time_prob": 0.0}),
+    ("UniSpeechSatModel", SOUND | NORMED),
+    ("UniSpeechSatForAudioFrameClassification", SOUND | {"num_labels": 5}),
+    ("Wav2Vec2ForCTC", SOUND),
+    ("Wav2Vec2Model", SOUND | NORMED),
+    ("Wav2Vec2Model", SOUND | ODD_WINDOW | {"conv_dim": [6], "conv_stride": [3], "conv_kernel": [4]}),
+    ("Wav2Vec2ForAudioFrameClassification", SOUND | {"num_labels": 5, "mask_time_prob": 0.0}),
 ]
 # texts end with token 1, or with the largest one
 OF_CLIP: Changes = {"text_config": ENCODER | TOKENS, "vision_config": PICTURE, "projection_dim": 7}

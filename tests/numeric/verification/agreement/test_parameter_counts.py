@@ -17,7 +17,14 @@ from derivations.architectures.composition import build
 from derivations.architectures.hugging_face import FAMILIES, model_of, read_config
 from derivations.architectures.hugging_face.readers.joined import JOINED, TEXT_ALONE
 from derivations.architectures.reading import ConfigError, read_json
-from tests.numeric.verification.agreement.small_families import COMPARED, COUNTED, MADE_OF_MODELS, PICTURES, SMALL
+from tests.numeric.verification.agreement.small_families import (
+    COMPARED,
+    COUNTED,
+    MADE_OF_MODELS,
+    PICTURES,
+    SMALL,
+    SOUNDS,
+)
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -47,11 +54,11 @@ COMPONENTS = [
     (r"^head\.weight$", "lm_head_{}"),
     (r"^(vision_model\.)?head\.", "pooler_and_nsp"),
     (
-        r"cls_token|mask_token|register_tokens|distillation_token|class_embedding|token_type_embeddings",
+        r"cls_token|mask_token|masked_spec_embed|register_tokens|distillation_token|class_embedding|token_type_embeddings",
         "cls_token_or_segment_embedding",
     ),
-    (r"patch_embed|encoder\.conv[12]", "patch_or_conv_stem"),
-    (r"(position_embeddings?|positions_embed|embed_positions|wpe|pos_embed\b)", "position_embedding"),
+    (r"patch_embed|encoder\.conv[12]|feature_(extractor|projection)", "patch_or_conv_stem"),
+    (r"(pos_conv_embed|position_embeddings?|positions_embed|embed_positions|wpe|pos_embed\b)", "position_embedding"),
     (r"(embeddings\.LayerNorm|layernorm_embedding|pre_layrnorm|pre_ln|word_embeddings_layernorm)", "embedding_norm"),
     (r"project_(in|out)\b", "embedding_projection"),
     (r"(seq_relationship|pooler|classifier\.dense|pre_classifier)", "pooler_and_nsp"),
@@ -112,6 +119,8 @@ def library_components(model: "torch.nn.Module") -> dict[str, int]:
             continue
         if type(model).__name__ == "SiglipTextModel":
             name = f"text_model.{name}"  # as in the model of texts and pictures
+        if model.main_input_name == "input_values" and not getattr(model.config, "do_stable_layer_norm", False):
+            name = re.sub(r"encoder\.layer_norm", "embeddings.LayerNorm", name)  # before the first layer
         kind = "biases" if name.endswith("bias") else "weights"
         if PROJECTOR.search(name):
             counts[f"projector_{kind}"] += parameter.numel()
@@ -276,6 +285,7 @@ ODD = [
     *SMALL,
     *COUNTED,
     *PICTURES,
+    *SOUNDS,
     *COMPARED,
     *MADE_OF_MODELS,
 ]

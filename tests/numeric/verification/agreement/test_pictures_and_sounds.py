@@ -18,7 +18,14 @@ from derivations.costs.counts import count
 from numeric.models.load import load
 from numeric.runtime.checks import InputError
 from tests.numeric.verification.agreement.float64 import exactly
-from tests.numeric.verification.agreement.small_families import COMPARED, COUNTED, MADE_OF_MODELS, PICTURE, PICTURES
+from tests.numeric.verification.agreement.small_families import (
+    COMPARED,
+    COUNTED,
+    MADE_OF_MODELS,
+    PICTURE,
+    PICTURES,
+    SOUNDS,
+)
 from tests.numeric.verification.agreement.test_parameter_counts import WHISPER, class_and_config
 
 pytestmark = pytest.mark.peers
@@ -179,6 +186,61 @@ def test_texts_with_a_picture_have_the_scores_there(name: str, changes: dict[str
         ours.logits(tokens.numpy()[:, 2:], pictures)
     with pytest.raises(InputError, match="it generates nothing here yet; use logits"):
         ours.generate(tokens.numpy(), 3)
+
+
+@pytest.mark.parametrize("dtype", CLOSE)
+@pytest.mark.parametrize(("name", "changes"), SOUNDS, ids=[f"{i}-{name}" for i, (name, _) in enumerate(SOUNDS)])
+def test_sounds_have_the_rows_and_scores_there(name: str, changes: dict[str, Any], dtype: type, tmp_path: Path) -> None:
+    """Of every length: what is behind the last window counts in a norm over time alone."""
+    random_model(name, changes)
+    with exactly(), torch.no_grad():
+        model = random_model(name, changes)
+        model.save_pretrained(tmp_path)
+        ours = load(tmp_path, dtype)
+        for samples in (53, 60, 64):
+            sounds = torch.randn(2, samples)
+            expected = model(sounds)
+            found = ours.hidden(sounds) if "last_hidden_state" in expected else ours.logits(sounds)
+            wanted = expected[0 if "last_hidden_state" in expected else "logits"]
+            assert found.dtype == dtype and found.shape == wanted.shape
+            np.testing.assert_allclose(found, wanted, rtol=0, atol=CLOSE[dtype])
+            assert np.ptp(wanted.numpy(), axis=-1).min() > 1e-3
+
+
+def test_the_end_of_a_sound_changes_a_norm_over_time_alone(tmp_path: Path) -> None:
+    """60 samples and 63 have four rows; those behind the last window change the rows of the first model alone."""
+    sounds, changed = np.random.default_rng(3).normal(size=(64,)), []
+    for number, case in enumerate((("Wav2Vec2ForCTC", SOUNDS[-4][1]), ("Wav2Vec2Model", SOUNDS[-3][1]))):
+        random_model(*case).save_pretrained(tmp_path / str(number))
+        ours = load(tmp_path / str(number), np.float64)
+        assert ours.hidden(sounds[:60]).shape == ours.hidden(sounds[:63]).shape == (4, 24)
+        changed.append(abs(ours.hidden(sounds[:60]) - ours.hidden(sounds[:63])).max())
+    assert changed[0] > 1e-6 and changed[1] == 0
+
+
+def test_sounds_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
+    random_model(*SOUNDS[-4]).save_pretrained(tmp_path)
+    ours = load(tmp_path)
+    with pytest.raises(
+        InputError, match=r"sounds must have shape \(\.\.\., samples\) with enough for one row, not \(16,\)"
+    ):
+        ours.hidden(np.ones(16))
+    with pytest.raises(InputError, match="a mask of samples is not read; give sounds without padding"):
+        ours.logits(np.ones((2, 64)), mask=np.ones((2, 64)))
+    with pytest.raises(InputError, match="it generates nothing"):
+        ours.generate(np.ones(64), 3)
+
+
+def test_a_kernel_of_positions_read_in_another_order_is_found(tmp_path: Path) -> None:
+    """One place of the window moved by one changes the rows."""
+    model = random_model(*SOUNDS[-3])
+    sounds = torch.randn(1, 64)
+    with torch.no_grad():
+        expected = model(sounds).last_hidden_state
+    direction = model.encoder.pos_conv_embed.conv.parametrizations.weight.original1.data
+    direction.copy_(direction.flip(-1))
+    model.save_pretrained(tmp_path)
+    assert abs(load(tmp_path).hidden(sounds) - expected.numpy()).max() > 0.01
 
 
 def test_whisper_hears_and_writes(tmp_path: Path) -> None:
