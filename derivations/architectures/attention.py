@@ -16,12 +16,14 @@ from __future__ import annotations
 
 from sympy import Expr, Ge, Integer, Lambda, exp, sqrt, tanh
 
+from derivations.activations.sigmoid import sigmoid
 from derivations.architectures.description import Alibi, Attention, Disentangled
 from derivations.architectures.projections import Projections, columns_of
 from derivations.attention.attention import scaled_dot_product_attention
 from derivations.attention.disentangled import buckets, disentangled_attention
 from derivations.attention.multi_head import multi_head_attention
 from derivations.language.arrays.arrangements import Concatenate, SumOver, Tabulated, column_block
+from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
@@ -39,7 +41,8 @@ from derivations.symbols import d_k, d_model, d_v, h, i, index, m, n, scalar
 
 __all__ = ["attention_layer", "soft_cap"]
 
-t, u = scalar("t"), scalar("u")
+t, u, v = scalar("t"), scalar("u"), scalar("v")
+bias_gate = named("bias_gate", 2 + t * (v * u - 1), t, u, v)
 beside_sink = named("beside_sink", t / (t + exp(u)), t, u)
 group, head, p, q = map(index, ("a", "b", "p", "q"))  # a group, a head of it; a position and that of a key
 
@@ -59,7 +62,7 @@ def attention_layer(a: Attention, *, masked: bool = False, biased: bool = False,
     if a.groups is not None:
         return _grouped(a, masked, cross)
     changed = a.output_gate or a.temperature or a.norm or a.positions or a.clip or len(set(a.biases)) > 1
-    if not (_scores_changed(a) or changed or biased):
+    if not (_scores_changed(a) or changed or biased or a.bias_gate):
         return _plain(a, masked, cross)
     return _of_separate_heads(a, masked, biased, cross)
 
@@ -101,6 +104,9 @@ def _of_separate_heads(a: Attention, masked: bool, biased: bool, cross: bool) ->
     queries, keys, values = write.queries(X), write.keys(memory), write.values(memory)
     sinks = write.sinks()
     bias: list[Array] = [B] if biased else []
+    if a.bias_gate is not None:
+        require(biased, lambda: "attention: a gate of biases needs a bias of the scores")
+        bias = [_gated_bias(write, a.bias_gate, X, B)]
     if isinstance(a.positions, Alibi):
         bias = [write.let("B")(_distances(a, a.positions, M.shape[1]))]
     attend = part("attention", _scored(a, masked, bool(bias), M.shape[1]))
@@ -206,6 +212,24 @@ def _scored(a: Attention, masked: bool, biased: bool, keys: Expr) -> Layer:
         O = let("O_share")(Hadamard(ColumnBroadcast(beside_sink(z, of_rows), a.d_v), O))
     inputs = (*Q, *K, V, *([M] if masked else []), *([B] if biased else []), *([sink] if a.sinks else []))
     return Layer("attention_head", inputs, (), let, O)
+
+
+def _gated_bias(write: Projections, columns: Expr, X: Array, B: Array) -> Variable:
+    """Write the bias of every query's scores times 2 + u (c v - 1), u and v of the head's own columns of its row.
+
+    Definition   u and v are sigmoids of the sums of the first and of the last half of the columns of a map that all
+                 heads share; c is a learned number of the head
+    Source       Chen et al. (2022), WavLM, section III.A
+    """
+    heads, width = write.a.heads, write.a.d_k
+    W, b, c = array("W_gate", width, columns), array("b_gate", columns), array("gate_scale", heads, 1)
+    write.parameters += [W, b, c]
+    own = write.let("X_own", over=write.over)(column_block(ColumnRange(X, 0, Blocks(heads, width)), i))
+    G = write.let("G_own", over=write.over)(own[i] @ W + b)
+    halves = (RowSum(ColumnRange(G[i], start, columns / 2)) for start in (0, columns / 2))
+    first, last = (write.let(name, over=write.over)(sigmoid(each)) for name, each in zip("uv", halves, strict=True))
+    gate = write.let("gate", over=write.over)(bias_gate(first[i], last[i], RowSum(RowBroadcast(c[i], n))))
+    return write.let("B_gated", over=write.over)(Hadamard(ColumnBroadcast(gate[i], B.shape[2]), B[i]))
 
 
 def _distances(a: Attention, alibi: Alibi, keys: Expr) -> Array:

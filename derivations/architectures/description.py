@@ -194,7 +194,9 @@ class Attention:
     rotation, or after it if `norm_after`, and over all heads together if `norm_over_all`. `clip` c replaces the entries
     x of queries, keys and values by max(-c, min(x, c)). With `sinks` every head has a learned score that takes a share
     of the weights, like the score of a key without a value. With an `output_gate` what a head reads is multiplied by
-    the sigmoid of a map of the rows. A `temperature` multiplies the queries.
+    the sigmoid of a map of the rows. A `temperature` multiplies the queries. With a `bias_gate` of so many columns,
+    an even number, the bias of a query's scores is multiplied by a number that the head makes of its own columns of the
+    row (Chen et al. 2022, WavLM).
     """
 
     heads: Expr  # of each group, or all of them
@@ -216,6 +218,7 @@ class Attention:
     sinks: bool = False
     output_gate: bool = False
     temperature: Temperature | None = None
+    bias_gate: Expr | None = None
 
     @property
     def kept(self) -> Expr | None:

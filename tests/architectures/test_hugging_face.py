@@ -123,6 +123,7 @@ RELATIVES = [
     "vaultgemma",
     "vit_msn",
     "wav2vec2",
+    "wavlm",
     "xclip_text_model",
     "xglm",
     "xlm-roberta",

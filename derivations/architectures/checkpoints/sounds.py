@@ -10,8 +10,10 @@ from derivations.architectures.checkpoints.family import (
     also,
     attention,
     head,
+    linear,
     network,
     norm,
+    table,
 )
 
 __all__ = ["wav2vec2"]
@@ -28,10 +30,13 @@ ENCODER = Family(
         **norm("encoder.self_attention_norm", f"{LAYER}.layer_norm"),
         **norm("encoder.feed_forward_norm", f"{LAYER}.final_layer_norm"),
         **norm("encoder.final_norm", "encoder.layer_norm"),
+        **linear("encoder.self_attention.W_gate", f"{LAYER}.attention.gru_rel_pos_linear"),
+        "encoder.self_attention.gate_scale": Stored(f"{LAYER}.attention.gru_rel_pos_const", axes="flat"),
+        **table("encoder.relative_position_bias.table", "encoder.layers.0.attention.rel_attn_embed.weight"),
         **head(),
         **affine("classifier", "classifier"),
     },
-    prefixes=("wav2vec2.", "hubert.", "unispeech.", "unispeech_sat.", "data2vec_audio."),
+    prefixes=("wav2vec2.", "hubert.", "unispeech.", "unispeech_sat.", "data2vec_audio.", "wavlm."),
     renamed={
         **OLD_ENDINGS,
         r"\.weight_g$": ".parametrizations.weight.original0",

@@ -92,7 +92,7 @@ def _cut(matrix: Any, stored: Stored, weight: str, shapes: Mapping[str, Shape]) 
 
 
 def _is_vector(weight: str) -> bool:
-    return weight in ("gamma", "beta", "b", "sinks") or weight.startswith("b_")
+    return weight in ("gamma", "beta", "b", "sinks", "gate_scale") or weight.startswith("b_")
 
 
 def _common(heads: Sequence[Shape]) -> int:

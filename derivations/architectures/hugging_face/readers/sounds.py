@@ -1,10 +1,11 @@
-"""Encoders of samples: wav2vec 2.0, HuBERT, UniSpeech and data2vec.
+"""Encoders of samples: wav2vec 2.0, HuBERT, UniSpeech, WavLM and data2vec.
 
 Definition   rows are what strided convolutions make of the samples; a convolution of the rows tells their positions
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 
 from sympy import Expr, Integer
@@ -18,6 +19,7 @@ from derivations.architectures.description import (
     FeedForward,
     Head,
     Norm,
+    RelativeBias,
     Stack,
     Waveform,
 )
@@ -28,7 +30,7 @@ from derivations.architectures.hugging_face.shared import Parts, activation, div
 from derivations.language.arrays.functions import Named
 from derivations.symbols import d_ff, d_model, h, size, vocab
 
-__all__ = ["data2vec_audio", "hubert", "unispeech", "unispeech_sat", "wav2vec2"]
+__all__ = ["data2vec_audio", "hubert", "unispeech", "unispeech_sat", "wav2vec2", "wavlm"]
 
 OF_LETTERS = {"Model": "none", "ForCTC": "language_model"}
 OF_FRAMES = {**OF_LETTERS, "ForAudioFrameClassification": "token_classes"}
@@ -73,6 +75,19 @@ def unispeech_sat(f: Fields, kind: str) -> Parts:
     return _of_samples(f, kind)
 
 
+@family("wavlm", _classes("WavLM", OF_FRAMES), runs=True)
+def wavlm(f: Fields, kind: str) -> Parts:
+    """WavLM (Chen et al. 2022): wav2vec 2.0 with a bias of scores by distance, which every head gates for every row."""
+    parts = _of_samples(f, kind)
+    assert parts.encoder is not None
+    buckets, longest = f.size(size("buckets"), "num_buckets", 320), f.whole("max_bucket_distance", 800) or 1
+    (run,) = parts.encoder.runs
+    (block,) = run.blocks
+    gated = replace(block, attention=Attention(h, biases=BIASES, bias_gate=Integer(8)))
+    bias = RelativeBias(buckets, Integer(longest))
+    return replace(parts, encoder=replace(parts.encoder, runs=(replace(run, blocks=(gated,)),), relative_bias=bias))
+
+
 @family("data2vec-audio", _classes("Data2VecAudio", OF_FRAMES), runs=True)
 def data2vec_audio(f: Fields, kind: str) -> Parts:
     """data2vec of sounds (Baevski et al. 2022): several convolutions for positions, whose weights are not normed."""
@@ -103,10 +118,8 @@ def _stem(f: Fields, function: Named, *, over_time: bool, projected_norm: bool =
     columns = _sizes(f, "conv_dim", COLUMNS)
     widths, strides = _sizes(f, "conv_kernel", WIDTHS), _sizes(f, "conv_stride", STRIDES)
     if not len(columns) == len(widths) == len(strides) <= MOST_CONVOLUTIONS:
-        lengths = f"{len(columns)}, {len(widths)} and {len(strides)}"
-        raise f.error(
-            "conv_dim", f", conv_kernel and conv_stride list {lengths}, not one length up to {MOST_CONVOLUTIONS}"
-        )
+        lengths = f"{len(columns)} numbers, conv_kernel {len(widths)} and conv_stride {len(strides)}"
+        raise f.error("conv_dim", f"has {lengths}; lists of one length up to {MOST_CONVOLUTIONS} are needed")
     f.only("num_feat_extract_layers", len(columns))
     symbols = [f.let(size(f"c_{number}"), each) for number, each in enumerate(columns, 1)]
     stem = Waveform(

@@ -108,6 +108,7 @@ READERS = (  # and write nothing, without a head that scores
     "UniSpeech",
     "ViT",
     "Wav2Vec2",
+    "WavLM",
     "XCLIP",
     "XLMRoberta",
 )
@@ -795,7 +796,7 @@ def test_every_family_is_executed() -> None:
         "siglip_text_model",
         "siglip_vision_model",
         "vit_msn",
-        *("data2vec-audio", "hubert", "unispeech", "unispeech-sat", "wav2vec2"),
+        *("data2vec-audio", "hubert", "unispeech", "unispeech-sat", "wav2vec2", "wavlm"),
     }
     assert set(FAMILIES) - writing == encoders | (recurrent - writing) | {
         "dbrx",

@@ -39,7 +39,10 @@ COMPONENTS = [
     (r"^logit_", "comparison_{}"),
     (r"^(text|visual)_projection\.", "projector_{}"),
     (r"^text_model\.head\.", "pooler_and_nsp"),
-    (r"relative_attention_bias|rel_embeddings|deberta\.encoder\.LayerNorm", "layers.relative_position_bias"),
+    (
+        r"relative_attention_bias|rel_attn_embed|rel_embeddings|deberta\.encoder\.LayerNorm",
+        "layers.relative_position_bias",
+    ),
     (r"embeddings_project\b|embedding_hidden_mapping_in", "embedding_projection"),
     (r"^predictions\.LayerNorm", "lm_head_norm"),
     (r"^predictions\.", "lm_head_{}"),
