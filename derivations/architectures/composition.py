@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache, reduce
 
-from sympy import Expr, Ge, Integer, Lambda, Max, Min, floor, tanh
+from sympy import Expr, Ge, Integer, Lambda, Max, Min, Rational, floor, tanh
 
 from derivations.architectures.attention import attention_layer, soft_cap
 from derivations.architectures.blocks import Around, block_layer, distances_of, feed_forward_layer, rows_of_distances
@@ -359,6 +359,9 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
         if number <= stack.added:
             Z = let(f"Z_{number}_added")(Z + added[number - 1])
         read[number] = Z
+    if stack.paired:
+        first, second = (RowRange(Z, start, n / 2, 2) for start in (0, 1))
+        Z = let("Z_paired")((first + second) * Rational(1, 2))
     if stack.final_norm is not None:
         Z = let("Y")(part("final_norm", norm_layer(stack.final_norm))(Z))
     if stack.read:

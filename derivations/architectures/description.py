@@ -470,7 +470,7 @@ class Stack:
 
     The output is that of the last run and the norm, or of the runs whose numbers `read` has, one below the other: what
     is behind the last of them is stored and computed, and nothing reads it. Behind each of the first `added` runs the
-    rows get others of the same number.
+    rows get others of the same number. If `paired`, the mean of two neighbouring rows is taken before the last norm.
     """
 
     runs: tuple[Run, ...]
@@ -481,6 +481,7 @@ class Stack:
     stem: Patches | AudioStem | Waveform | None = None  # in place of tokens
     read: tuple[int, ...] = ()
     added: int = 0
+    paired: bool = False
 
     @property
     def blocks(self) -> tuple[Block, ...]:

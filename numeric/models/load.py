@@ -301,7 +301,7 @@ class LoadedModel:
             return patches_of(self.model.name, given, channels, patch, count, self.dtype)
         if name == "frames" and isinstance(stem, AudioStem):
             mel = int(stem.mel.xreplace(values))
-            return frames_of(self.model.name, given, mel, 2 * self._heard[m], self.dtype)
+            return frames_of(self.model.name, given, mel, 2 * next(iter(self._heard.values())), self.dtype)
         if name == "samples" and isinstance(stem, Waveform):
             return samples_of(self.model.name, given, _windows(stem), stem.over_time, self.dtype)
         return self._tokens(name, given) if tower is None or self._compares else self._with_rows(name, given)
@@ -343,10 +343,10 @@ class LoadedModel:
     @cached_property
     def _heard(self) -> dict[Symbol, int]:
         """The positions of sounds, which every spectrum fills: half of its frames."""
-        encoder = self.model.architecture.encoder
+        encoder, alone = self.model.architecture.encoder, self.model.architecture.decoder is None
         if encoder is None or not isinstance(encoder.stem, AudioStem) or encoder.embedding.positions is None:
             return {}
-        return {m: int(encoder.embedding.positions.xreplace(dict(self.model.values)))}
+        return {n if alone else m: int(encoder.embedding.positions.xreplace(dict(self.model.values)))}
 
     def _rows_of(self, arrays: Mapping[str, Any]) -> dict[Symbol, int]:
         """Return the rows behind the first and the last convolution of a sound."""

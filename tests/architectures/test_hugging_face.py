@@ -53,6 +53,7 @@ def test_a_released_model_has_as_many_parameters_as_its_weights(name: str) -> No
 RELATIVES = [
     "albert",
     "altclip_vision_model",
+    "audioflamingo3_encoder",
     "bert-generation",
     "biogpt",
     "blenderbot",
@@ -111,6 +112,7 @@ RELATIVES = [
     "pegasus",
     "plbart",
     "qwen2_5_vl_text",
+    "qwen2_audio_encoder",
     "qwen2_vl_text",
     "qwen3_vl_text",
     "recurrent_gemma",
@@ -122,6 +124,7 @@ RELATIVES = [
     "unispeech-sat",
     "vaultgemma",
     "vit_msn",
+    "voxtral_encoder",
     "wav2vec2",
     "wavlm",
     "xclip_text_model",

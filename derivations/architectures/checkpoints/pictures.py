@@ -18,7 +18,17 @@ from derivations.architectures.checkpoints.family import (
     table,
 )
 
-__all__ = ["CLIP_TEXT", "CLIP_VISION", "DINOV2", "DINOV3", "SIGLIP_TEXT", "SIGLIP_VISION", "VIT", "WHISPER"]
+__all__ = [
+    "CLIP_TEXT",
+    "CLIP_VISION",
+    "DINOV2",
+    "DINOV3",
+    "SIGLIP_TEXT",
+    "SIGLIP_VISION",
+    "VIT",
+    "WHISPER",
+    "WHISPER_ENCODER",
+]
 
 
 def _kernel(ours: str, theirs: str, axes: str) -> Mapping[str, Stored]:
@@ -134,4 +144,11 @@ WHISPER = replace(
         **_kernel("stem.conv_2", "encoder.conv2", "taps"),
     },
     same={"proj_out.weight": "decoder.embed_tokens.weight"},
+)
+WHISPER_ENCODER = Family(
+    {
+        "P" if ours == "P_encoder" else ours: replace(stored, name=stored.name.removeprefix("encoder."))
+        for ours, stored in WHISPER.weights.items()
+        if stored.name.startswith("encoder.")
+    }
 )

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from sympy import Integer, Symbol, sqrt
 
 from derivations.architectures.checkpoints.encoder_decoders import BART, T5
-from derivations.architectures.checkpoints.pictures import WHISPER
+from derivations.architectures.checkpoints.pictures import WHISPER, WHISPER_ENCODER
 from derivations.architectures.description import (
     Attention,
     AudioStem,
@@ -24,7 +24,7 @@ from derivations.architectures.description import (
 )
 from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields
-from derivations.architectures.hugging_face.shared import Parts, activation, language_head, norm
+from derivations.architectures.hugging_face.shared import Parts, activation, divided_heads, language_head, norm, uniform
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, size
 
 __all__ = [
@@ -38,7 +38,9 @@ __all__ = [
     "mvp",
     "pegasus",
     "plbart",
+    "qwen2_audio_encoder",
     "t5",
+    "voxtral_encoder",
     "whisper",
 ]
 
@@ -274,6 +276,9 @@ def _bart(
     )
 
 
+HEARD = "the stored sinusoidal positions of the encoder are counted as parameters"
+
+
 @family("whisper", decoder_heads("Whisper", "ForConditionalGeneration"), WHISPER)
 def whisper(f: Fields, kind: str) -> Parts:
     """Whisper (Radford et al. 2023): two convolutions before the encoder, keys without bias."""
@@ -283,7 +288,7 @@ def whisper(f: Fields, kind: str) -> Parts:
     encoder, decoder = _both(f, NO_KEY_BIAS, "pre")
     scale = sqrt(d_model) if f.flag("scale_embedding", False) else Integer(1)
     heard = Embedding(f.size(size("source_positions"), "max_source_positions"))
-    f.assumptions.append("the stored sinusoidal positions of the encoder are counted as parameters")
+    f.assumptions.append(HEARD)
     written = Embedding(f.size(size("positions"), "max_target_positions"), scale=scale)
     stem = AudioStem(f.size(size("mel"), "num_mel_bins"))
     head = language_head(f, kind, tied=True)
@@ -292,3 +297,34 @@ def whisper(f: Fields, kind: str) -> Parts:
         Stack((encoder,), heard, final_norm=Norm(), stem=stem),
         Stack((decoder,), written, causal=True, final_norm=Norm()),
     )
+
+
+@family("voxtral_encoder", {"VoxtralEncoder": "none"}, WHISPER_ENCODER)
+def voxtral_encoder(f: Fields, kind: str) -> Parts:
+    """The encoder of Voxtral (Liu et al. 2025): Whisper's."""
+    for field in ("vocab_size", "scale_embedding"):  # of the decoder
+        f.take(field, None)
+    other = {"hidden_size": ("d_model",), "num_attention_heads": ("encoder_attention_heads",)}
+    divided_heads(f, "hidden_size", "num_attention_heads", other)
+    inner = f.size(d_ff, "intermediate_size", also=("encoder_ffn_dim",))
+    network = FeedForward(activation(f, "activation_function", "gelu"), d_ff=inner)
+    layers = uniform(f, Block(Attention(h, biases=NO_KEY_BIAS), network, Norm()), also=("encoder_layers",))
+    heard = Embedding(f.size(size("source_positions"), "max_source_positions"))
+    f.assumptions.append(HEARD)
+    return Parts(
+        Head("none"), Stack(layers, heard, final_norm=Norm(), stem=AudioStem(f.size(size("mel"), "num_mel_bins")))
+    )
+
+
+@family("audioflamingo3_encoder", {"AudioFlamingo3Encoder": "none"}, WHISPER_ENCODER)
+@family("qwen2_audio_encoder", {"Qwen2AudioEncoder": "none"}, WHISPER_ENCODER)
+def qwen2_audio_encoder(f: Fields, kind: str) -> Parts:
+    """The encoder of Qwen2-Audio (Chu et al. 2024): Whisper's, with rows averaged in pairs before the last norm.
+
+    So is that of Audio Flamingo 3 (Goel et al. 2025).
+    """
+    parts = voxtral_encoder(f, kind)
+    if (rows := f.values[size("source_positions")]) % 2:
+        raise f.error("max_source_positions", f"is {rows}, an odd number of rows, which are averaged in pairs")
+    assert parts.encoder is not None
+    return replace(parts, encoder=replace(parts.encoder, paired=True))

@@ -16,6 +16,7 @@ __all__ = [
     "RECURRENT",
     "SMALL",
     "SOUNDS",
+    "SPECTRA",
     "VOCAB",
 ]
 
@@ -447,6 +448,18 @@ SOUNDS: list[tuple[str, Changes]] = [
     ("Wav2Vec2Model", SOUND | NORMED),
     ("Wav2Vec2Model", SOUND | ODD_WINDOW | {"conv_dim": [6], "conv_stride": [3], "conv_kernel": [4]}),
     ("Wav2Vec2ForAudioFrameClassification", SOUND | {"num_labels": 5, "mask_time_prob": 0.0}),
+]
+# of whose encoder alone the positions are read
+SPECTRUM: Changes = {
+    **{"hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2, "intermediate_size": 7},
+    **{"num_mel_bins": 2, "max_source_positions": 6},
+}
+WIDTHS: Changes = {"d_model": 24, "encoder_attention_heads": 3, "encoder_layers": 2, "encoder_ffn_dim": 7}
+SPECTRA: list[tuple[str, Changes]] = [
+    ("VoxtralEncoder", SPECTRUM),
+    ("VoxtralEncoder", SPECTRUM | {"max_source_positions": 7, "activation_function": "relu"}),
+    ("Qwen2AudioEncoder", WIDTHS | {"num_mel_bins": 2, "max_source_positions": 6}),
+    ("AudioFlamingo3Encoder", SPECTRUM),
 ]
 # texts end with token 1, or with the largest one
 OF_CLIP: Changes = {"text_config": ENCODER | TOKENS, "vision_config": PICTURE, "projection_dim": 7}

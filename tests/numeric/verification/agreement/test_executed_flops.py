@@ -83,6 +83,7 @@ WRITERS = ("CausalLM", "LMHeadModel", "ForConditionalGeneration")
 READERS = (  # and write nothing, without a head that scores
     "Albert",
     "AltCLIP",
+    "AudioFlamingo3",
     "Bert",
     "CLIP",
     "Camembert",
@@ -102,11 +103,13 @@ READERS = (  # and write nothing, without a head that scores
     "MegatronBert",
     "MetaClip2",
     "ModernBert",
+    "Qwen2AudioEncoder",
     "Roberta",
     "Siglip",
     "T5EncoderModel",
     "UniSpeech",
     "ViT",
+    "Voxtral",
     "Wav2Vec2",
     "WavLM",
     "XCLIP",
@@ -188,6 +191,10 @@ def inputs(name: str, config: Any, batch: int, n: int, source: int) -> dict[str,
     if hasattr(config, "patch_size"):
         size = config.image_size if isinstance(config.image_size, list | tuple) else [config.image_size] * 2
         return {"pixel_values": torch.randn(batch, config.num_channels, *size)}
+    if name in ("VoxtralEncoder", "Qwen2AudioEncoder", "AudioFlamingo3Encoder"):
+        frames = 2 * config.max_source_positions
+        given = {"input_features": torch.randn(batch, config.num_mel_bins, frames)}
+        return given | ({"input_features_mask": torch.ones(batch, frames)} if name.startswith("AudioFl") else {})
     if name.startswith("Whisper"):
         frames = torch.randn(batch, config.num_mel_bins, 2 * config.max_source_positions)
         return {"input_features": frames, "decoder_input_ids": tokens(batch, n)}
@@ -796,7 +803,17 @@ def test_every_family_is_executed() -> None:
         "siglip_text_model",
         "siglip_vision_model",
         "vit_msn",
-        *("data2vec-audio", "hubert", "unispeech", "unispeech-sat", "wav2vec2", "wavlm"),
+        *(
+            "data2vec-audio",
+            "hubert",
+            "unispeech",
+            "unispeech-sat",
+            "wav2vec2",
+            "wavlm",
+            "qwen2_audio_encoder",
+            "audioflamingo3_encoder",
+            "voxtral_encoder",
+        ),
     }
     assert set(FAMILIES) - writing == encoders | (recurrent - writing) | {
         "dbrx",

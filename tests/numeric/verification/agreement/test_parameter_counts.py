@@ -24,6 +24,7 @@ from tests.numeric.verification.agreement.small_families import (
     PICTURES,
     SMALL,
     SOUNDS,
+    SPECTRA,
 )
 
 torch = pytest.importorskip("torch")
@@ -60,7 +61,7 @@ COMPONENTS = [
         r"cls_token|mask_token|masked_spec_embed|register_tokens|distillation_token|class_embedding|token_type_embeddings",
         "cls_token_or_segment_embedding",
     ),
-    (r"patch_embed|encoder\.conv[12]|feature_(extractor|projection)", "patch_or_conv_stem"),
+    (r"patch_embed|(^|encoder\.)conv[12]\.|feature_(extractor|projection)", "patch_or_conv_stem"),
     (r"(pos_conv_embed|position_embeddings?|positions_embed|embed_positions|wpe|pos_embed\b)", "position_embedding"),
     (r"(embeddings\.LayerNorm|layernorm_embedding|pre_layrnorm|pre_ln|word_embeddings_layernorm)", "embedding_norm"),
     (r"project_(in|out)\b", "embedding_projection"),
@@ -289,6 +290,7 @@ ODD = [
     *COUNTED,
     *PICTURES,
     *SOUNDS,
+    *SPECTRA,
     *COMPARED,
     *MADE_OF_MODELS,
 ]

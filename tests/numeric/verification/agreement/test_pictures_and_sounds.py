@@ -25,6 +25,7 @@ from tests.numeric.verification.agreement.small_families import (
     PICTURE,
     PICTURES,
     SOUNDS,
+    SPECTRA,
 )
 from tests.numeric.verification.agreement.test_parameter_counts import WHISPER, class_and_config
 
@@ -241,6 +242,22 @@ def test_a_kernel_of_positions_read_in_another_order_is_found(tmp_path: Path) ->
     direction.copy_(direction.flip(-1))
     model.save_pretrained(tmp_path)
     assert abs(load(tmp_path).hidden(sounds) - expected.numpy()).max() > 0.01
+
+
+@pytest.mark.parametrize("dtype", CLOSE)
+@pytest.mark.parametrize(("name", "changes"), SPECTRA, ids=[f"{i}-{name}" for i, (name, _) in enumerate(SPECTRA)])
+def test_spectra_have_the_rows_there(name: str, changes: dict[str, Any], dtype: type, tmp_path: Path) -> None:
+    random_model(name, changes)
+    with exactly(), torch.no_grad():
+        model = random_model(name, changes)
+        spectra = torch.randn(3, 2, 2 * changes["max_source_positions"])
+        real = {"input_features_mask": torch.ones(3, spectra.shape[-1])} if name.startswith("AudioFlamingo") else {}
+        expected = model(input_features=spectra, **real).last_hidden_state
+    model.save_pretrained(tmp_path)
+    found = load(tmp_path, dtype).hidden(spectra)
+    assert found.dtype == dtype and found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=0, atol=CLOSE[dtype])
+    assert np.ptp(expected.numpy(), axis=-1).min() > 0.01
 
 
 def test_whisper_hears_and_writes(tmp_path: Path) -> None:
