@@ -16,6 +16,7 @@ from sympy import Eq, Lambda, Mod, Sum
 
 from derivations.gradients.gradient import rule
 from derivations.language.arrays.arrangements import Tabulated
+from derivations.language.arrays.columns import ColumnConcatenation
 from derivations.language.arrays.expression import array
 from derivations.language.arrays.functions import gelu
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
@@ -167,10 +168,10 @@ def stem_costs() -> Derivation:
     )
 
 
-# --- the rules of reverse mode for rows -----------------------------------------------------------------------------
+# --- the rules of reverse mode for rows, and for columns beside one another -----------------------------------------
 
 first, rest = size("s"), size("r")
-A, B, D = array("A", n, d), array("B", m, d), array("D", first + n + rest, d)
+A, B, C, D = array("A", n, d), array("B", m, d), array("C", n, m), array("D", first + n + rest, d)
 
 
 @result(topic="gradient")
@@ -200,3 +201,10 @@ def rows_among_zeros() -> Derivation:
 def rows_stacked() -> Derivation:
     """Each matrix gets its rows of the gradient."""
     return rule("$Y = [A; B]$ has as $dA$ the first rows of $dY$ and as $dB$ the others", Stacked(A, B), A, B)
+
+
+@result(topic="gradient")
+def columns_beside() -> Derivation:
+    """Each matrix gets its columns of the gradient."""
+    beside = ColumnConcatenation(A, C)
+    return rule("$Y = [A C]$ has as $dA$ the first columns of $dY$ and as $dC$ the others", beside, A, C)

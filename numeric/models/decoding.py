@@ -51,6 +51,7 @@ class Decoder:
         self.last = kept[-1] if kept else -1  # after the last cache, one row is enough
         self.text = [v for v in self.decoding.inputs if self.new in v.shape]
         self.given = [v for v in self.decoding.inputs if v not in self.text]
+        self.read_weights = {v.name: _filed(weights, v.name) for v in self.decoding.read_weights}
 
     def start(self, longest: int, *given: Any, sizes: Mapping[str, int] | None = None) -> "Text":
         """Return a text without positions, with room for the longest; `given` are the inputs that do not grow with it.
@@ -66,7 +67,7 @@ class Text:
     def __init__(self, decoder: Decoder, longest: int, given: tuple[Any, ...], sizes: Mapping[str, int]) -> None:
         self.length, self.longest, self._decoder = 0, longest, decoder
         named = list(zip(decoder.given, given, strict=True))
-        self._around: Arrays = {variable.name: array for variable, array in named}
+        self._around: Arrays = {**decoder.read_weights, **{variable.name: array for variable, array in named}}
         self.sizes = {**decoder.sizes, **sizes}
         for variable, array in named:
             self.sizes |= {
@@ -111,7 +112,8 @@ class _Step:
         self.each = [[_Bound(piece, own, new, every) for piece in run.each] for own in copies]
         self.reads = [(own.name, outer.name) for own, outer in zip(link.layer.inputs, link.reads, strict=False)]
         self.writes = [(own.name, outer.name) for own, outer in zip(link.layer.outputs, link.writes, strict=False)]
-        self.last_append = max((k for k, piece in enumerate(run.each) if piece.appends), default=0)
+        appending = max((k for k, piece in enumerate(run.each) if piece.appends), default=0)
+        self.last_append = len(run.each) if run.after else appending
 
     def begun(self, around: Arrays, sizes: Mapping[str, int]) -> list[Arrays]:
         """Compute the arrays that depend on no position, and return them for each copy."""
@@ -145,6 +147,8 @@ class _Step:
                 cut = count > 1 and is_last and ends is not None and place >= ends
                 situation = "one" if cut or count == 1 else "more" if text.length else "first"
                 piece.run(inside, text.sizes, situation, cut=cut)
+            for cache in self.run.after:
+                _append(cache, inside, text.length, count, text.longest)
             chained = inside[self.writes[0][0]] if self.writes else None
         around |= {outer: copies[-1][own] for own, outer in self.writes}
 

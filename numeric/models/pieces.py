@@ -29,11 +29,15 @@ class Piece:
 
 @dataclass(frozen=True)
 class Run:
-    """A link in its pieces: those that run once for a text, and those that run at each step."""
+    """A link in its pieces: those that run once for a text, and those that run at each step.
+
+    The caches of `after` are read by later links alone: their new rows are written behind the last piece.
+    """
 
     link: Link
     once: tuple[Piece, ...]
     each: tuple[Piece, ...]
+    after: tuple[Cache, ...] = ()
 
 
 @lru_cache(maxsize=64)
@@ -78,7 +82,8 @@ def _run(link: Link, moving: set[Variable], decoding: Decoding) -> Run:
     steps = (
         Piece(layer, tuple(appends.get(number, ()))) for number, layer in zip(sorted(each), layers[1:], strict=True)
     )
-    return Run(link, first, tuple(steps))
+    after = (cache for number, group in appends.items() if number not in each for cache in group)
+    return Run(link, first, tuple(steps), tuple(after))
 
 
 def _layers(link: Link, groups: list[list[Equation]]) -> list[Layer]:

@@ -49,6 +49,12 @@ class Decoding:
     all: Symbol
 
     @property
+    def read_weights(self) -> tuple[Variable, ...]:
+        """The weights that repetitions read as inputs: all their copies have the same ones."""
+        known = {*self.inputs, *(v for link in self.links for v in link.writes)}
+        return tuple(dict.fromkeys(v for link in self.links for v in link.reads if v not in known))
+
+    @property
     def layer(self) -> Layer:
         """All links as one layer: from the inputs, then the caches, to the outputs, then the new rows of the caches.
 
@@ -57,7 +63,8 @@ class Decoding:
         copies = [copy for link in self.links for copy in _copies(link)]
         past = [copy(cache.past) for copy in copies for cache in copy.link.caches]
         new = [copy(cache.new) for copy in copies for cache in copy.link.caches]
-        parameters = dict.fromkeys(copy(p) for copy in copies for p in copy.link.layer.parameters)
+        own = (copy(p) for copy in copies for p in copy.link.layer.parameters)
+        parameters = dict.fromkeys((*self.read_weights, *own))
         equations = [copy(equation) for copy in copies for equation in copy.link.layer.equations]
         outputs = (*self.outputs, *new)
         name = f"{self.of.name}_next"

@@ -33,7 +33,7 @@ from sympy import (
 from sympy.core.symbol import Str
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
-from derivations.language.arrays.columns import ColumnRange
+from derivations.language.arrays.columns import ColumnConcatenation, ColumnRange
 from derivations.language.arrays.contraction import Contraction, contraction, indices_of, operand_of
 from derivations.language.arrays.exponentials import RowMax
 from derivations.language.arrays.expression import (
@@ -500,6 +500,15 @@ def _(node: Stacked, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
     above, below = node.args
     yield above, RowRange(g, 0, above.shape[0])
     yield below, RowRange(g, total(above.shape[0]), below.shape[0])
+
+
+@adjoints.register
+def _(node: ColumnConcatenation, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
+    """Matrices side by side: the gradient of each matrix is its columns of dY."""
+    start = Integer(0)
+    for part in node.args:
+        yield part, ColumnRange(g, start, part.shape[-1])
+        start = expand(start + total(part.shape[-1]))
 
 
 @adjoints.register

@@ -263,8 +263,14 @@ class _Backward:
 
     def _total(self, equation: Equation) -> Array:
         """Return the gradient by the target of an equation; write an equation for it unless it already has a name."""
-        over = equation.over or _one_family(self.collected[equation.variable])  # uses may read only members of it
-        value = _sum(self.collected[equation.variable], over)
+        parts = self.collected[equation.variable]
+        if equation.over and all(part.member is None for part in parts):
+            # computed once for the whole family, not member by member
+            whole = self._named_total(equation.variable, equation.variable.shape)
+            self.equations.append(Equation(whole, in_axes(_sum(parts, None), whole.shape)))
+            return Member(whole, equation.over[0])
+        over = equation.over or _one_family(parts)  # uses may read only members of it
+        value = _sum(parts, over)
         if over and not equation.over:
             whole = self._named_total(equation.variable, equation.variable.shape)
             self.equations.append(Equation(Member(whole, over[0]), value, *over))

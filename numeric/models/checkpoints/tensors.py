@@ -191,8 +191,10 @@ def _check_contiguous(file: Path, entries: Iterable[tuple[str, str, tuple[int, .
 # --- numbers --------------------------------------------------------------------------------------------------------
 
 
-def read_tensor(tensor: Tensor, dtype: DTypeLike = np.float32) -> Any:
+def read_tensor(tensor: Tensor, dtype: DTypeLike = np.float32, cut: tuple[int, int, int] | None = None) -> Any:
     """Return the numbers of a tensor; those stored in the requested type stay in the file until they are used.
+
+    A `cut` is an axis, its first place and the number of places: nothing else is read.
 
     Raises       InputError where the tensor does not hold real numbers of 16, 32 or 64 bits
     """
@@ -201,9 +203,12 @@ def read_tensor(tensor: Tensor, dtype: DTypeLike = np.float32) -> Any:
     if 0 in tensor.shape:
         return np.zeros(tensor.shape, dtype)
     try:
-        stored = np.memmap(tensor.file, REAL[tensor.kind], "r", tensor.start, tensor.shape)
+        stored: Any = np.memmap(tensor.file, REAL[tensor.kind], "r", tensor.start, tensor.shape)
     except (OSError, ValueError) as error:  # ValueError: the file has become shorter since its header was read
         raise InputError(f"{tensor.file}: the tensor {tensor.name} cannot be read: {error}") from None
+    if cut is not None:
+        axis, start, length = cut
+        stored = stored[(slice(None),) * axis + (slice(start, start + length),)]
     numbers = np.asarray(stored)
     if tensor.kind == "BF16":  # the upper half of a float32
         numbers = (numbers.astype(np.uint32) << 16).view(np.float32)
