@@ -70,7 +70,7 @@ from numeric.verification.reference.sequence import (
 )
 from numeric.verification.reference.stacks import decoder, decoder_layer, encoder, encoder_layer, pre_norm_layer
 from numeric.verification.reference.time_mixing import channel_mixing, time_mixing
-from numeric.verification.reference.tokens import embedding, positional_encoding
+from numeric.verification.reference.tokens import embedding, per_layer_embedding, positional_encoding
 
 __all__ = [
     "alibi_attention",
@@ -112,6 +112,7 @@ __all__ = [
     "mixture_of_experts",
     "multi_head_attention",
     "padding_mask",
+    "per_layer_embedding",
     "positional_encoding",
     "pre_norm_layer",
     "recurrent_step",

@@ -28,7 +28,19 @@ from numeric.verification.agreement.gradients import leaves
 from tests.tiers import few
 
 SIZES = {"n": 5, "m": 3, "h": 2, "d_k": 7, "d_v": 11, "d_model": 13, "d_ff": 17, "d_in": 19, "d_out": 23, "d": 29}
-SIZES |= {"r_Q": 5, "r_KV": 7, "d_r": 6, "E": 5, "K": 2, "d_expert": 7, "d_shared": 11, "h_I": 2, "d_P": 3, "k_I": 2}
+SIZES |= {
+    "r_Q": 5,
+    "r_KV": 7,
+    "d_r": 6,
+    "E": 5,
+    "K": 2,
+    "d_expert": 7,
+    "d_shared": 11,
+    "h_I": 2,
+    "d_P": 3,
+    "k_I": 2,
+    "d_E": 5,
+}
 SIZES |= {"g_D": 2, "r_D": 3, "k_D": 5, "v_D": 7}
 SIZES |= {"d_inner": 61, "d_state": 3, "r_Delta": 2, "g_S": 2, "r_S": 3, "d_S": 5, "h_L": 2, "d_L": 7}
 SIZES |= {"N": 3, "vocab": 31, "g": 37, "r": 41, "w": 43, "frames": 46, "mel": 47, "pixels": 53, "buckets": 59}
