@@ -2,7 +2,7 @@
 
 Definition   Q_i, K_i, V_i = rows times W_i (plus b_i), queries and keys normed, all clipped, queries and keys rotated;
              S_i = Q_i K_i^T times the scale, capped, biased; A_i = softmax of the visible scores;
-             Y = Concat(A_i V_i) W^O (plus b^O)
+             Y = Concat(A_i V_i) W^O (plus b^O); keys and values may be those of an earlier layer
 Shapes       X (n, d_model), memory (m, d_model), mask M (n, m), bias B (h, n, m); rows of distances as in
              `disentangled_attention`; weights as in `multi_head` and
              `grouped_query_attention`; if only some columns are rotated, W_Q and W_K compute these, W_Q_pass and
@@ -23,7 +23,7 @@ from derivations.attention.attention import scaled_dot_product_attention
 from derivations.attention.disentangled import buckets, disentangled_attention
 from derivations.attention.multi_head import multi_head_attention
 from derivations.language.arrays.arrangements import Concatenate, SumOver, Tabulated, column_block
-from derivations.language.arrays.columns import ColumnRange
+from derivations.language.arrays.columns import ColumnConcatenation, ColumnRange
 from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
@@ -35,7 +35,7 @@ from derivations.language.arrays.expression import (
 )
 from derivations.language.arrays.functions import Hadamard, Named, RowSum, exponential, named, row_softmax
 from derivations.language.arrays.scalars import Iverson
-from derivations.language.arrays.shapes import Blocks
+from derivations.language.arrays.shapes import Blocks, total
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.symbols import d_k, d_model, d_v, h, i, index, m, n, scalar
 
@@ -62,6 +62,11 @@ def attention_layer(a: Attention, *, masked: bool = False, biased: bool = False,
     if a.groups is not None:
         return _grouped(a, masked, cross)
     changed = a.output_gate or a.temperature or a.norm or a.positions or a.clip or len(set(a.biases)) > 1
+    require(
+        not a.values_of_keys or a.d_v == a.d_k,
+        lambda: f"attention: values that are the columns of keys are {a.d_k} wide, not {a.d_v}",
+    )
+    changed = changed or a.values_of_keys or a.value_norm or a.sharing != "none"
     if not (_scores_changed(a) or changed or biased or a.bias_gate):
         return _plain(a, masked, cross)
     return _of_separate_heads(a, masked, biased, cross)
@@ -101,7 +106,7 @@ def _of_separate_heads(a: Attention, masked: bool, biased: bool, cross: bool) ->
     """Return attention in which every head has its own queries, keys and values."""
     X, memory, M, B = _inputs(a, cross)
     write = Projections(a, (i, a.heads))
-    queries, keys, values = write.queries(X), write.keys(memory), write.values(memory)
+    queries, (keys, values, taken) = write.queries(X), _keys_and_values(write, memory)
     sinks = write.sinks()
     bias: list[Array] = [B] if biased else []
     if a.bias_gate is not None:
@@ -117,8 +122,35 @@ def _of_separate_heads(a: Attention, masked: bool, biased: bool, cross: bool) ->
     Z = write.let("Z")(Concatenate(heads[i], i, a.heads))
     Y = write.let("Y")(Z @ W_O + b_O if a.biases[3] else Z @ W_O)
     parameters = [*write.parameters, W_O, *([b_O] if a.biases[3] else [])]
-    inputs = (X, *([memory] if cross else []), *([M] if masked else []), *([B] if biased else []))
-    return Layer("cross_attention" if cross else "self_attention", inputs, parameters, write.let, Y)
+    inputs = (X, *([memory] if cross else []), *([M] if masked else []), *([B] if biased else []), *taken)
+    output = _given(write, Y, keys, values)
+    return Layer("cross_attention" if cross else "self_attention", inputs, parameters, write.let, output)
+
+
+# --- keys and values of several layers ------------------------------------------------------------------------------
+
+
+def _keys_and_values(write: Projections, rows: Array) -> tuple[list[Array], Array, list[Variable]]:
+    """Return keys and values of one head or group, and the inputs that hold them where an earlier layer gives them."""
+    a, (place, count) = write.a, write.over
+    if a.sharing != "takes":
+        return *write.keys_and_values(rows), []
+    require(
+        len(columns_of(a)) == 1, lambda: "attention: shared keys of which some columns are rotated are not described"
+    )
+    K, V = array("K", count, rows.shape[0], a.d_k), array("V", count, rows.shape[0], a.d_v)
+    return [K[place]], V[place], [K, V]
+
+
+def _given(write: Projections, Y: Variable, keys: list[Array], values: Array) -> Variable:
+    """Return the output, with the keys and values of all heads or groups beside it where later layers take them."""
+    if write.a.sharing != "gives":
+        return Y
+    require(len(keys) == 1, lambda: "attention: shared keys of which some columns are rotated are not described")
+    # the halves of a rotated key are read as plain columns
+    plain = (ColumnRange(each, 0, total(each.shape[-1])) for each in (*keys, values))
+    given = (Concatenate(each, *write.over) for each in plain)
+    return write.let("handed")(ColumnConcatenation(Y, *given))
 
 
 # --- groups of heads ------------------------------------------------------------------------------------------------
@@ -130,7 +162,7 @@ def _grouped(a: Attention, masked: bool, cross: bool) -> Layer:
         raise ValueError("attention: a bias by distance for heads that share keys and values is not described yet")
     X, memory, M, _ = _inputs(a, cross)
     write = Projections(a, (group, a.groups))
-    keys, values = write.keys(memory), write.values(memory)
+    keys, values, taken = _keys_and_values(write, memory)
     inner, own = _group(a, masked, M.shape[1])
     weights = [array(v.name, a.groups, *v.shape) for v in own]  # each group has its own
     rows = write.all_normed("Q", X, a.heads * a.d_k) if a.norm_over_all else X
@@ -140,8 +172,9 @@ def _grouped(a: Attention, masked: bool, cross: bool) -> Layer:
     total = SumOver(written[group], group, a.groups)
     Y = write.let("Y")(total + b_O if a.biases[3] else total)
     parameters = [*weights, *write.parameters, *([b_O] if a.biases[3] else [])]
-    inputs = (X, *([memory] if cross else []), *([M] if masked else []))
-    return Layer("cross_attention" if cross else "self_attention", inputs, parameters, write.let, Y)
+    inputs = (X, *([memory] if cross else []), *([M] if masked else []), *taken)
+    output = _given(write, Y, keys, values)
+    return Layer("cross_attention" if cross else "self_attention", inputs, parameters, write.let, output)
 
 
 def _group(a: Attention, masked: bool, keys: Expr) -> tuple[Layer, list[Variable]]:

@@ -2,8 +2,9 @@
 
 Definition   pre: x + F(norm(x)); post: norm(x + F(x)); sandwich: x + norm(F(norm(x))); after: x + norm(F(x)); parallel:
              attention and feed-forward network of the same x, added to it together; normed: norm(x) + F(norm(x)); a
-             scale multiplies what is added
-Shapes       X and the output (n, d_model), memory (m, d_model), mask M (n, n), bias B (h, n, n)
+             scale multiplies what is added; a block that gives its keys and values has them behind the columns of x
+Shapes       X and the output (n, d_model), memory (m, d_model), mask M (n, n), bias B (h, n, n), keys and values of an
+             earlier layer (g, n, d_k)
 Source       Vaswani et al. (2017), section 3.1; Xiong et al. (2020), figure 1; Wang and Komatsuzaki (2021) for
              parallel sub-layers; Gemma Team (2024), section 2, for norms on both sides; OLMo Team (2024), OLMo 2,
              section 3.3.2, for norms after sub-layers alone; IBM (2024), Granite 3.0, for the scale
@@ -28,6 +29,7 @@ from derivations.architectures.description import (
     FeedForward,
     Indexer,
     Norm,
+    PerLayer,
     Recurrent,
     Rotary,
 )
@@ -39,6 +41,7 @@ from derivations.feed_forward.gated import gated_feed_forward
 from derivations.feed_forward.groups_of_experts import K_G, N_G
 from derivations.feed_forward.mixture_of_experts import E, K, d_expert, d_shared, mixture_of_experts
 from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.columns import ColumnConcatenation, ColumnRange
 from derivations.language.arrays.expression import (
     Array,
     ColumnBroadcast,
@@ -50,15 +53,28 @@ from derivations.language.arrays.expression import (
     token_array,
 )
 from derivations.language.arrays.functions import Hadamard, RowSum
+from derivations.language.arrays.shapes import total
 from derivations.language.layers.layer import Equations, Layer, part
-from derivations.symbols import d_ff, d_k, d_model, d_v, h, m, n
+from derivations.symbols import d_ff, d_k, d_model, d_v, h, m, n, vocab
+from derivations.transformer.per_layer_embedding import d_E, per_layer_embedding
 
-__all__ = ["Around", "block_layer", "distances_of", "feed_forward_layer", "rows_of_distances"]
+__all__ = [
+    "Around",
+    "block_layer",
+    "distances_of",
+    "feed_forward_layer",
+    "groups_of",
+    "rows_of_distances",
+    "sharing",
+]
 
 
 @dataclass(frozen=True)
 class Around:
-    """The inputs of a block besides its rows: a memory, a mask, a bias of the scores; rows of distances as it asks."""
+    """The inputs of a block besides its rows: a memory, a mask, a bias of the scores.
+
+    What a block takes from earlier layers, and what it reads of distances and tokens, is told by the block itself.
+    """
 
     memory: bool = False
     masked: bool = False
@@ -66,15 +82,18 @@ class Around:
 
     def arrays(self, block: Block) -> tuple[Variable, ...]:
         """Return the inputs of a block after its rows."""
+        a, own = block.attention, block.per_layer
+        taken: list[Variable] = []
+        if isinstance(a, Attention) and a.sharing == "takes":
+            taken = [array("K", groups_of(a), n, a.d_k), array("V", groups_of(a), n, a.d_v)]
+        rows = [array("X_0", n, d_model), token_array("tokens", n), array("gamma_E", own.width)] if own else []
         return (
             *([array("memory", m, d_model)] if self.memory else []),
             *([mask_array("M", n, n)] if self.masked else []),
-            *(
-                [array("B", block.attention.heads, n, n)]
-                if self.biased and isinstance(block.attention, Attention)
-                else []
-            ),
+            *([array("B", a.heads, n, n)] if self.biased and isinstance(a, Attention) else []),
             *(rows_of_distances(by) if (by := distances_of(block)) else ()),
+            *taken,
+            *rows,
         )
 
 
@@ -87,6 +106,16 @@ def distances_of(block: Block) -> Disentangled | None:
 def rows_of_distances(by: Disentangled) -> tuple[Variable, Variable]:
     """Return the rows of distances that attention reads, and their numbers for all pairs."""
     return array("R", 2 * by.buckets, d_model), token_array("N", n, n)
+
+
+def sharing(block: Block) -> str:
+    """Return whether a block gives keys and values to later ones, takes them, or does neither."""
+    return block.attention.sharing if isinstance(block.attention, Attention) else "none"
+
+
+def groups_of(a: Attention) -> Expr:
+    """Return the number of keys of a position: that of the groups of heads, or of the heads."""
+    return a.heads if a.groups is None else a.groups
 
 
 def feed_forward_layer(network: FeedForward | Experts | Recurrent) -> Layer:
@@ -108,6 +137,11 @@ def block_layer(block: Block, around: Around) -> Layer:
     beside = {variable.name: variable for variable in given}
     let = Equations()
     Z: Array = X
+    kappa = array("kappa")  # the stored scale of the block
+    require(
+        sharing(block) != "gives" or block.order != "parallel",
+        lambda: "a block: keys and values beside parallel sub-layers are not handed on",
+    )
     if block.order == "parallel":
         Z = _parallel(let, block, X, beside)
     else:
@@ -118,7 +152,22 @@ def block_layer(block: Block, around: Around) -> Layer:
             Z = _sub_layer(let, block, "cross_attention", Z, lambda x: cross(x, beside["memory"]))
         if block.feed_forward is not None:
             Z = _sub_layer(let, block, "feed_forward", Z, _network(block))
-    return Layer("block", (X, *given), (), let, Z)
+    if block.per_layer is not None:
+        Z = _own_rows(let, block, block.per_layer, Z, beside)
+    if block.scaled:
+        Z = let("Z_scaled")(Hadamard(kappa, Z))
+    if sharing(block) == "gives":
+        taken = next(equation.variable for equation in let if equation.variable.name == "handed")
+        Z = let("Z_handed")(ColumnConcatenation(Z, ColumnRange(taken, d_model, total(taken.shape[1]) - d_model)))
+    return Layer("block", (X, *given), (kappa,) if block.scaled else (), let, Z)
+
+
+def _own_rows(let: Equations, block: Block, own: PerLayer, Z: Array, beside: dict[str, Variable]) -> Array:
+    """Write the sub-layer of the rows that a layer has of its own."""
+    rows = per_layer_embedding(own.activation, eps=block.norm.eps)
+    inner = part("per_layer_input", rows.xreplace({d_E: own.width, vocab: own.vocab}))
+    F = let("P")(inner(Z, *(beside[name] for name in ("X_0", "tokens", "gamma_E"))))
+    return let("Z_P")(Z + let("P_norm")(part("per_layer_input_norm_after", norm_layer(block.norm))(F)))
 
 
 def _name(block: Block) -> str:
@@ -127,7 +176,7 @@ def _name(block: Block) -> str:
 
 def _mixed(let: Equations, block: Block, beside: dict[str, Variable]) -> Callable[[Array], Array]:
     """Return attention, and what a recurrence of the same rows adds to it, if there is one."""
-    attention = _self_attention(block, beside)
+    attention = _self_attention(let, block, beside)
     if block.beside is None:
         return attention
     mixer = part("mixer", block.beside.mixer)
@@ -141,13 +190,16 @@ def _mixed(let: Equations, block: Block, beside: dict[str, Variable]) -> Callabl
     return both
 
 
-def _self_attention(block: Block, beside: dict[str, Variable]) -> Callable[[Array], Array]:
+def _self_attention(let: Equations, block: Block, beside: dict[str, Variable]) -> Callable[[Array], Array]:
     if isinstance(block.attention, Recurrent):
         return part("mixer", block.attention.mixer)
     assert block.attention is not None
     masked, biased = "M" in beside, "B" in beside
     attention = part("self_attention", _attention_of(block.attention, masked, biased))
-    return lambda x: attention(x, *(beside[name] for name in ("M", "B", "R", "N") if name in beside))
+    given = [beside[name] for name in ("M", "B", "R", "N", "K", "V") if name in beside]
+    if block.attention.sharing == "gives":
+        return lambda x: ColumnRange(let("handed")(attention(x, *given)), 0, d_model)
+    return lambda x: attention(x, *given)
 
 
 def _attention_of(a: Attention, masked: bool, biased: bool) -> Layer:
@@ -248,7 +300,7 @@ def _parallel(let: Equations, block: Block, X: Array, beside: dict[str, Variable
     """Write attention and feed-forward network of the same rows."""
     norm = norm_layer(block.norm)
     U = let("U")(part("self_attention_norm", norm)(X))
-    A = let("A")(_self_attention(block, beside)(U))
+    A = let("A")(_self_attention(let, block, beside)(U))
     V = U if block.one_norm else let("V")(part("feed_forward_norm", norm)(X))
     F = let("F")(_network(block)(V))
     return let("Z")(X + A + F if block.residual_scale == 1 else _added(X, A + F, block.residual_scale))

@@ -10,14 +10,22 @@ Source       Vaswani et al. (2017), section 3; sources of variants are in the de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, reduce
 
 from sympy import Expr, Ge, Integer, Lambda, Max, Min, Rational, floor, tanh
 
 from derivations.architectures.attention import attention_layer, soft_cap
-from derivations.architectures.blocks import Around, block_layer, distances_of, feed_forward_layer, rows_of_distances
+from derivations.architectures.blocks import (
+    Around,
+    block_layer,
+    distances_of,
+    feed_forward_layer,
+    groups_of,
+    rows_of_distances,
+    sharing,
+)
 from derivations.architectures.comparison import comparison_layer
 from derivations.architectures.description import (
     Architecture,
@@ -41,18 +49,19 @@ from derivations.architectures.projections import norm_layer
 from derivations.architectures.projectors import projector_layer, projectors_layer
 from derivations.architectures.relative_position_bias import buckets, relative_position_bias
 from derivations.architectures.sounds import convolved_positions, waveform_stem
-from derivations.language.arrays.arrangements import Numbers, Tabulated
-from derivations.language.arrays.expression import Array, Variable, array, mask_array, require, token_array
+from derivations.language.arrays.arrangements import Numbers, Tabulated, column_block
+from derivations.language.arrays.columns import ColumnRange
+from derivations.language.arrays.expression import Array, Variable, array, require, token_array
 from derivations.language.arrays.functions import CausalMask, Lookup, MaskConjunction, WindowMask, gelu, named
 from derivations.language.arrays.masks import band_mask
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.selection import SignedBuckets
-from derivations.language.arrays.shapes import total
+from derivations.language.arrays.shapes import Blocks, total
 from derivations.language.layers.layer import Equations, Layer, Part, part
 from derivations.linear.linear import linear
 from derivations.positions.positional_encoding import positional_encoding
-from derivations.symbols import d_model, d_out, h, k, m, n, pos, scalar, vocab
+from derivations.symbols import d_model, d_out, h, i, k, m, n, pos, scalar, vocab
 
 __all__ = ["build", "stack_layer", "tower_layer"]
 
@@ -133,7 +142,8 @@ class _Writer:
         rows = self._embedded(side, stack)
         layer = part(side, stack_layer(stack, side, memory is not None))
         name = "memory" if side == "encoder" and self._pair else "Z"
-        return self.let(name)(layer(rows, *([] if memory is None else [memory]), *self._deep))
+        tokens = [each for each in self.inputs if each.name == "tokens" and each in layer.layer.inputs]
+        return self.let(name)(layer(rows, *([] if memory is None else [memory]), *self._deep, *tokens))
 
     def _embedded(self, side: str, stack: Stack) -> Array:
         suffix, embedding = (f"_{side}" if self._pair else ""), stack.embedding
@@ -327,13 +337,19 @@ _HEADS: dict[str, Callable[[_Writer, Head, Array], Array | tuple[Array, ...]]] =
 def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Layer:
     """Return the blocks of a stack in sequence, with their masks and biases, and its last norm.
 
-    Shapes       X, Z and what is added behind the first runs (n, d_model), memory (m, d_model)
+    Shapes       X, Z and what is added behind the first runs (n, d_model), memory (m, d_model); tokens (n,), where
+                 layers have rows of their own for them
     """
     X, seen = array("X", n, d_model), array("memory", m, d_model)
     added = [array(f"D_{number}", n, d_model) for number in range(1, stack.added + 1)]
     read: dict[int, Array] = {}
     let = Equations()
     beside: dict[object, Array] = {}
+    own = next((block.per_layer for block in stack.blocks if block.per_layer is not None), None)
+    tokens, parameters = [], []
+    if own is not None:
+        tokens, parameters = [token_array("tokens", n)], [array("gamma_E", own.width)]
+        beside.update({"X_0": X, **{each.name: each for each in (*tokens, *parameters)}})
     if stack.causal:
         attended = [block.attention for block in stack.blocks if isinstance(block.attention, Attention)]
         for chunk in {each.chunk: None for each in attended if each.chunk is not None}:
@@ -356,6 +372,9 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
         for turn in range(int(run.count) - 1 if run.shared else 0):  # a part that is applied again has the same weights
             Z = let(f"{name}_after_{turn + 1}")(_run(run, layers, Z, seen if memory else None, beside))
         Z = let(name)(_run(run, layers, Z, seen if memory else None, beside))
+        for block in run.blocks:
+            if sharing(block) == "gives":
+                Z = _taken_apart(let, block, Z, number, beside)
         if number <= stack.added:
             Z = let(f"Z_{number}_added")(Z + added[number - 1])
         read[number] = Z
@@ -367,21 +386,58 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
     if stack.read:
         taken = reduce(Stacked, (read[number] for number in stack.read))
         Z = taken if len(stack.read) == 1 else let("rows")(taken)
-    return Layer(name, (X, *([seen] if memory else []), *added), rows, let, Z)
+    return Layer(name, (X, *([seen] if memory else []), *added, *tokens), (*rows, *parameters), let, Z)
+
+
+def _taken_apart(let: Equations, block: Block, Z: Array, number: int, beside: dict[object, Array]) -> Array:
+    """Write the rows, keys and values that a block puts out side by side, and return the rows."""
+    assert isinstance(block.attention, Attention)
+    groups, start = groups_of(block.attention), d_model
+    for letter, width in (("K", block.attention.d_k), ("V", block.attention.d_v)):
+        columns = ColumnRange(Z, start, Blocks(groups, width))
+        beside[letter, _mask(block)] = let(f"{letter}_{number}", over=(i, groups))(column_block(columns, i))
+        start = start + groups * width
+    return let(f"Z_{number}_rows")(ColumnRange(Z, 0, d_model))
 
 
 def _run(run: Run, name: str, X: Array, memory: Array | None, beside: dict[object, Array]) -> Array:
     """Apply a run to rows: one block repeated, or a sequence of blocks repeated."""
     masked, biased = any(_masked(block, beside) for block in run.blocks), "B" in beside
     around = Around(memory is not None, masked, biased)
-    shared, count = [*([memory] if memory is not None else [])], None if run.shared else run.count
+    gives = any(sharing(block) == "gives" for block in run.blocks)
+    if gives and len(run.blocks) > 1:
+        raise ValueError("a layer whose keys and values later ones take is a run of its own")
+    shared, count = [*([memory] if memory is not None else [])], None if run.shared or gives else run.count
     if len(run.blocks) == 1:
         (block,) = run.blocks
-        given = [*([beside[_mask(block)]] if masked else []), *(beside[name] for name in "BRN" if name in beside)]
+        given = [beside[key] for key in _read_by(block, beside)]
         return part(name, block_layer(block, around), count=count)(X, *shared, *given)
-    windows = sorted({_mask(block) for block in run.blocks if _masked(block, beside)}, key=str)
-    given = [*(beside[window] for window in windows), *([beside["B"]] if biased else [])]
-    return part(name, _sequence(run, around, windows), count=count)(X, *shared, *given)
+    keys = {key: None for block in run.blocks for key in _read_by(block, beside)}
+    masks = {_mask(block) for block in run.blocks if _masked(block, beside)}
+    # masks by text, because None and symbols have no common order
+    ordered = [*sorted(masks, key=str), *(key for key in keys if key not in masks)]
+    inputs = {key: Variable(_name_of(key, masks), beside[key].shape, beside[key].kind) for key in ordered}
+    return part(name, _sequence(run, around, inputs), count=count)(X, *shared, *(beside[key] for key in ordered))
+
+
+def _read_by(block: Block, beside: Mapping[object, Array]) -> Iterator[object]:
+    """Yield the keys of the arrays that a block reads beside its rows, in the order of its inputs."""
+    if _masked(block, beside):
+        yield _mask(block)
+    yield from (name for name in "BRN" if name in beside)
+    if sharing(block) == "takes":
+        yield from (("K", _mask(block)), ("V", _mask(block)))
+    if block.per_layer is not None:
+        yield from ("X_0", "tokens", "gamma_E")
+
+
+def _name_of(key: object, masks: Collection[object]) -> str:
+    """Return the name under which a sequence of blocks reads an array."""
+    if key in masks:
+        return _name_of_mask(key)
+    if isinstance(key, tuple):  # keys or values
+        return f"{key[0]}{_name_of_mask(key[1])[1:]}"
+    return str(key)
 
 
 def _mask(block: Block) -> Expr | tuple[str, Expr] | None:
@@ -400,18 +456,16 @@ def _masked(block: Block, masks: Mapping[object, Array]) -> bool:
     return isinstance(block.attention, Attention) and _mask(block) in masks
 
 
-def _sequence(run: Run, around: Around, windows: list[object]) -> Layer:
+def _sequence(run: Run, around: Around, beside: Mapping[object, Variable]) -> Layer:
     """Return different blocks in sequence as one layer."""
     X, memory = array("X", n, d_model), [array("memory", m, d_model)] if around.memory else []
-    masks = {window: mask_array(_name_of_mask(window), n, n) for window in windows}
-    bias = [array("B", _heads(run.blocks[0]), n, n)] if around.biased else []
     let = Equations()
     Z: Array = X
     for number, block in enumerate(run.blocks, 1):
-        own = replace(around, masked=_masked(block, masks))
-        mask = [masks[_mask(block)]] if own.masked else []
-        Z = let(f"Z_{number}")(part(f"block_{number}", block_layer(block, own))(Z, *memory, *mask, *bias))
-    return Layer("blocks", (X, *memory, *masks.values(), *bias), (), let, Z)
+        own = replace(around, masked=_masked(block, beside))
+        given = (beside[key] for key in _read_by(block, beside))
+        Z = let(f"Z_{number}")(part(f"block_{number}", block_layer(block, own))(Z, *memory, *given))
+    return Layer("blocks", (X, *memory, *beside.values()), (), let, Z)
 
 
 def _distances(let: Equations, beside: dict[object, Array], stack: Stack) -> tuple[Variable, ...]:

@@ -39,6 +39,7 @@ __all__ = [
     "Model",
     "Norm",
     "Patches",
+    "PerLayer",
     "Projector",
     "Recurrent",
     "RelativeBias",
@@ -197,6 +198,10 @@ class Attention:
     the sigmoid of a map of the rows. A `temperature` multiplies the queries. With a `bias_gate` of so many columns,
     an even number, the bias of a query's scores is multiplied by a number that the head makes of its own columns of the
     row (Chen et al. 2022, WavLM).
+
+    Values are the columns that keys are made of, before their norm, with `values_of_keys`; the `value_norm` is theirs.
+    A layer that `gives` its keys and values hands them on to those that take them, later layers with the same mask
+    (Brandon et al. 2024).
     """
 
     heads: Expr  # of each group, or all of them
@@ -219,6 +224,9 @@ class Attention:
     output_gate: bool = False
     temperature: Temperature | None = None
     bias_gate: Expr | None = None
+    values_of_keys: bool = False
+    value_norm: Norm | None = None
+    sharing: Literal["none", "gives", "takes"] = "none"
 
     @property
     def kept(self) -> Expr | None:
@@ -285,6 +293,18 @@ class Experts:
     in_full: bool = False  # the equations choose by buffers and groups too, which a count leaves out
 
 
+@dataclass(frozen=True)
+class PerLayer:
+    """A row of `width` columns for each layer and token, from a table of `vocab` rows (Gemma Team 2025, Gemma 3n).
+
+    A sub-layer multiplies it by the activation of a map of the rows.
+    """
+
+    vocab: Expr
+    width: Expr
+    activation: Named
+
+
 # --- blocks, stacks, models -----------------------------------------------------------------------------------------
 
 
@@ -301,7 +321,8 @@ class Block:
 
     A block without a feed-forward network, or without attention, has one sub-layer. A layer with recurrences `beside`
     attention reads the same normed rows, and what both give is added, each multiplied by its scale (Zuo et al. 2025,
-    Falcon-H1).
+    Falcon-H1). Behind its network a layer may have a sub-layer with rows of its own, `per_layer`. If `scaled`, what it
+    puts out is multiplied by a stored number.
     """
 
     attention: Attention | Recurrent | None
@@ -317,6 +338,9 @@ class Block:
     attention_scale: Expr = Integer(1)
     beside_scale: Expr = Integer(1)
     mixing: tuple[tuple[Expr, Expr], tuple[Expr, Expr]] = ((Integer(1), Integer(1)), (Integer(1), Integer(1)))
+    per_layer: PerLayer | None = None
+    scaled: bool = False
+    buffered: bool = False  # scaled too, by a number in a buffer, which is no parameter
 
     @property
     def recurrent(self) -> tuple[Recurrent, ...]:
@@ -609,14 +633,14 @@ def as_run(architecture: Architecture) -> Architecture:
     """Return the architecture with all that scores depend on, also what has no parameters and no products.
 
     These are the groups of experts, and the numbers for their choice that checkpoints store and the library
-    `transformers` keeps in buffers (of ERNIE 4.5 alone they are parameters there); biases of scores that it keeps so;
-    sinusoidal positions, in the place of the tables that it makes of them; and the end of a sound that only a norm
-    over time reads.
+    `transformers` keeps in buffers (of ERNIE 4.5 alone they are parameters there); biases of scores and scales of
+    layers that it keeps so; sinusoidal positions, in the place of the tables that it makes of them; and the end of a
+    sound that only a norm over time reads.
     """
 
     def in_full(block: Block) -> Block:
-        network = block.feed_forward
-        return replace(block, feed_forward=replace(network, in_full=True)) if isinstance(network, Experts) else block
+        network, scaled = block.feed_forward, replace(block, scaled=block.scaled or block.buffered)
+        return replace(scaled, feed_forward=replace(network, in_full=True)) if isinstance(network, Experts) else scaled
 
     def computed(stack: Stack | None) -> Stack | None:
         if stack is not None and isinstance(stack.stem, Waveform) and stack.stem.over_time:

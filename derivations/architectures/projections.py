@@ -114,9 +114,20 @@ class Projections:
         """Write the keys of one head, normed and rotated like the queries."""
         return self._finished("K", rows, self.a.biases[1])
 
+    def keys_and_values(self, rows: Array) -> tuple[list[Array], Array]:
+        """Write the keys and the values of one head; values may be the columns that the keys are made of."""
+        if not self.a.values_of_keys:
+            return self.keys(rows), self.values(rows)
+        columns = self._projected("K", rows, self.a.d_k, self.a.biases[1])
+        return self._normed("K", columns), self._of_values(columns)
+
     def values(self, rows: Array) -> Array:
         """Write the values of one head."""
-        return self._clipped(self._projected("V", rows, self.a.d_v, self.a.biases[2]))
+        return self._of_values(self._clipped(self._projected("V", rows, self.a.d_v, self.a.biases[2])))
+
+    def _of_values(self, columns: Array) -> Array:
+        normed = self.a.value_norm
+        return columns if normed is None else self._member("V_norm", part("value_norm", norm_layer(normed))(columns))
 
     def gated(self, heads: Variable, rows: Array) -> Variable:
         """Write what the heads read, times the gates of the rows where there are any."""
@@ -164,8 +175,12 @@ class Projections:
             return parts
         if a.norm_over_all:
             return self.turned(letter, self.all_normed(letter, rows, a.d_k))
-        whole, name = self._projected(letter, rows, a.d_k, biased), f"{letter}_norm"
-        if not a.norm_after:
+        return self._normed(letter, self._projected(letter, rows, a.d_k, biased))
+
+    def _normed(self, letter: str, whole: Array) -> list[Array]:
+        """Write the norm of a head's columns, and their rotation."""
+        name = f"{letter}_norm"
+        if not self.a.norm_after:
             return self.turned(letter, self._member(name, self._clipped(self._norm(letter)(whole))))
         (turned,) = self.turned(letter, self._clipped(whole))  # a norm of columns that are apart is in no model
         return [self._member(name, self._norm(letter)(turned))]

@@ -1,6 +1,7 @@
 """The size of a cache of keys and values: for one position, and after all positions of a text, by layer.
 
-Definition   K and V of every self-attention that decodes; a layer with a window keeps only its last positions. Latent
+Definition   K and V of every self-attention that decodes; a layer with a window keeps only its last positions, and one
+             that takes those of an earlier layer keeps none. Latent
              attention decodes in two forms, each with its own cache (`LATENT`): "absorbed" keeps the latent vectors and
              the one rotated key of a position, and applies the maps to keys and values to the queries and the output;
              "expanded" keeps the keys, with their rotated columns, and the values of all heads; an indexer keeps a key
@@ -16,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from sympy import Expr, Integer, Min, ceiling, expand
 
-from derivations.architectures.blocks import Around, block_layer
+from derivations.architectures.blocks import Around, block_layer, sharing
 from derivations.architectures.description import Architecture, Attention, Block, Model, Stack
 from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.rows import PlacedRows
@@ -142,6 +143,9 @@ def _held(model: Model, latent: str) -> Iterator[_Held]:
                 continue
             parts = block_layer(block, Around(memory=block.cross_attention is not None, masked=True)).parts
             own = parts["self_attention"].layer
+            if sharing(block) == "takes":  # what an earlier layer keeps
+                yield _Held(block, run.count, Integer(0), None, Integer(0), states)
+                continue
             each = _expanded(own) if block.attention.latent and latent == "expanded" else _rows(own)
             source = _rows(parts["cross_attention"].layer) * m if block.cross_attention else Integer(0)
             yield _Held(block, run.count, each, block.attention.kept, source, states)

@@ -3,7 +3,8 @@ r"""Rotary frequencies for longer texts: each rule for the frequency of a pair, 
 Definition   w_i = base^(-2i/d) is the frequency of pair i of d columns. Linear: w_i / f. By wavelength: see
              `interpolated_by_wavelength`. Dynamic: the base times (f r/L - (f - 1))^(d/(d-2)), r = max(reach, L).
              YaRN: w_i (1 - t_i) + (w_i / f) t_i, t_i = (i - low) / (high - low) clipped to [0, 1]. LongRoPE:
-             w_i / s_i, with one list of numbers s for reach <= L and another one beyond
+             w_i / s_i, with one list of numbers s for reach <= L and another one beyond. Proportional: w_i / f for
+             the first pairs, 0 for the others
 Assumes      `reach` is the number of positions of the whole text, for which frequencies are chosen; L is the number of
              positions of the first training; pairs count from 0
 Source       Chen, Wong, Chen and Tian (2023), section 2.3; Llama Team (2024), section 3.2; Peng, Quesnelle, Fan and
@@ -14,7 +15,7 @@ Source       Chen, Wong, Chen and Tian (2023), section 2.3; Llama Team (2024), s
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sympy import Eq, Expr, Integer, Le, Max, Min, Rational, ceiling, floor, log, pi, sqrt
+from sympy import Eq, Expr, Integer, Le, Lt, Max, Min, Rational, ceiling, floor, log, pi, sqrt
 
 from derivations.language.arrays.scalars import Iverson
 from derivations.positions.rotary import interpolated, interpolated_by_wavelength
@@ -60,6 +61,7 @@ SCALINGS: Mapping[str, Callable[[Expr, Expr, Rule], Expr]] = {
     "dynamic": _dynamic,
     "yarn": _yarn,
     "longrope": _longrope,
+    "proportional": lambda frequency, pair, rule: Iverson(Lt(pair, rule["pairs"])) * frequency / rule["factor"],
 }
 
 

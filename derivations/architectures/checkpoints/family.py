@@ -41,7 +41,7 @@ class Stored:
     With `axes` a tensor has other axes than a matrix: "rows" of a table behind axes of length 1, or the "pixels" or
     "taps" of a kernel behind its outputs and inputs, of which taps stand before the inputs in the equations; a "flat"
     one is a vector or a number in the equations, whatever its axes; a stacked one of "experts" has their matrices one
-    below the other.
+    below the other. With `of_layers` one tensor has the columns of all layers side by side.
     """
 
     name: str
@@ -54,6 +54,7 @@ class Stored:
     axes: Literal["", "rows", "pixels", "taps", "flat", "experts"] = ""
     by_column: bool = False
     parts: int = 1
+    of_layers: bool = False
 
 
 Table = Mapping[str, Stored]

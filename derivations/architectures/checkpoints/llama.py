@@ -16,7 +16,17 @@ from derivations.architectures.checkpoints.family import (
     table,
 )
 
-__all__ = ["GEMMA", "GEMMA_2", "LLAMA", "MIXTRAL", "PHI_3", "QWEN_2_EXPERTS", "QWEN_3_EXPERTS", "llama_around"]
+__all__ = [
+    "GEMMA",
+    "GEMMA_2",
+    "GEMMA_4",
+    "LLAMA",
+    "MIXTRAL",
+    "PHI_3",
+    "QWEN_2_EXPERTS",
+    "QWEN_3_EXPERTS",
+    "llama_around",
+]
 
 
 def _llama_attention(added: int = 0) -> Mapping[str, Stored]:
@@ -55,6 +65,23 @@ GEMMA_2 = replace(
         **norm("decoder.feed_forward_norm", "layers.{n}.pre_feedforward_layernorm", 1),
         **norm("decoder.feed_forward_norm_after", "layers.{n}.post_feedforward_layernorm", 1),
     },
+)
+GEMMA_4 = replace(
+    LLAMA,
+    weights={
+        **LLAMA.weights,
+        **norm("decoder.self_attention_norm_after", "layers.{n}.post_attention_layernorm"),
+        **norm("decoder.feed_forward_norm", "layers.{n}.pre_feedforward_layernorm"),
+        **norm("decoder.feed_forward_norm_after", "layers.{n}.post_feedforward_layernorm"),
+        "decoder.gamma_E": Stored("per_layer_projection_norm.weight", axes="flat"),
+        "decoder.per_layer_input.E_L": Stored("embed_tokens_per_layer.weight", as_written=True, of_layers=True),
+        "decoder.per_layer_input.W_C": Stored("per_layer_model_projection.weight", of_layers=True),
+        **linear("decoder.per_layer_input.W_G", "layers.{n}.per_layer_input_gate"),
+        **linear("decoder.per_layer_input.W_U", "layers.{n}.per_layer_projection"),
+        **norm("decoder.per_layer_input_norm_after", "layers.{n}.post_per_layer_input_norm"),
+        "decoder.kappa": Stored("layers.{n}.layer_scalar"),
+    },
+    ignored=(*LLAMA.ignored, r"layers\.\d+\.self_attn\.(k_proj|v_proj|k_norm|v_norm)\.(weight|bias)"),
 )
 PHI_3 = replace(
     LLAMA,

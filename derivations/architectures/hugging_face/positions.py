@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sympy import Expr, Rational, Symbol
+from sympy import Expr, Integer, Rational, Symbol
 
 from derivations.architectures.description import Rotary
 from derivations.architectures.hugging_face.fields import Fields, positive, shown
 from derivations.positions.rotary_scaling import yarn_range
 from derivations.symbols import d_k, size
 
-__all__ = ["of_one_axis", "rotary", "rotary_by_kind", "rotary_of", "table_of_kind", "turned_columns"]
+__all__ = ["PROPORTIONAL", "of_one_axis", "rotary", "rotary_by_kind", "rotary_of", "table_of_kind", "turned_columns"]
 
 ALL_COLUMNS = Rational(1)
 FULL, SLIDING = "full_attention", "sliding_attention"  # the kinds of layers
 ORIGINAL, LONGEST = "original_max_position_embeddings", "max_position_embeddings"
+PROPORTIONAL = "proportional"
 
 
 def rotary(
@@ -77,10 +78,26 @@ def rotary_of(
         share = positive(f, "rope_parameters.partial_rotary_factor", given["partial_rotary_factor"])
     if share > 1:
         raise f.error("partial_rotary_factor", f"is {share}; at most 1 is needed")
+    if given.get("rope_type") == PROPORTIONAL:
+        return Rotary(None, halves, base, _proportional(f, given, share, width))
     # truncated in floating point, as the library `transformers` does
     count = int(f.values[width] * float(share))
     columns = turned_columns(f, count, width)
     return Rotary(columns, halves, base, _scaling(f, given, count, base, first))
+
+
+def _proportional(
+    f: Fields, given: Mapping[str, object], share: Rational, width: Symbol
+) -> tuple[tuple[str, object], ...]:
+    """Return the rule that rotates the first pairs alone, with the frequencies of all columns."""
+    for field in given:
+        if field not in ("rope_type", "rope_theta", "partial_rotary_factor", "factor"):
+            raise f.error(f"rope_parameters.{field}", f"is not understood for rotary positions of type {PROPORTIONAL}")
+    pairs = int(float(share) * f.values[width] // 2)
+    if f.values[width] % 2 or not pairs:
+        raise f.error("rotary positions", f"turn pairs of columns, not {share} of the {f.values[width]} of a head")
+    factor = positive(f, "rope_parameters.factor", given.get("factor", 1))
+    return (("rope_type", PROPORTIONAL), ("pairs", Integer(pairs)), ("factor", factor))
 
 
 def turned_columns(f: Fields, count: int, width: Symbol = d_k) -> Expr | None:

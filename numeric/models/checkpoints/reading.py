@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from sympy import Integer, Symbol
 
-from derivations.architectures.checkpoints.family import Family
+from derivations.architectures.checkpoints.family import Family, Stored
 from derivations.language.arrays.shapes import total
 from derivations.language.layers.layer import Layer
 from numeric.models.checkpoints.arranging import Shape, arranged, stored_shape
@@ -70,8 +70,12 @@ class _Checkpoint:
     dtype: np.dtype[Any]
     used: set[str] = field(default_factory=set)
 
-    def read(self, name: str, shape: Shape, weight: str, axes: str = "") -> Any:
-        """Return a tensor, which must have the shape that the weight needs; further axes are taken together."""
+    def read(self, name: str, shape: Shape, weight: str, stored: Stored, own: tuple[int, int] = (0, 1)) -> Any:
+        """Return a tensor, which must have the shape that the weight needs; further axes are taken together.
+
+        Of a tensor with the columns of all layers it returns those of its `own`, one of so many.
+        """
+        axes = stored.axes
         there = self._find(name)
         if there is None and name in self.family.zero:
             return np.zeros(shape, self.dtype)
@@ -81,12 +85,15 @@ class _Checkpoint:
             )
         tensor = self.tensors[there]
         wanted = (prod(shape[:-1]), shape[-1]) if axes == "experts" else shape
+        along, (number, layers) = 1 if stored.as_written else 0, own if stored.of_layers else (0, 1)
+        if layers > 1:
+            wanted = tuple(length * layers if axis == along else length for axis, length in enumerate(shape))
         if _of_two_axes(tensor.shape, axes) != wanted:
             raise InputError(
                 f"{tensor.file}: the tensor {tensor.name} has shape {tensor.shape}, {wanted} is needed by {weight}"
             )
         self.used.add(there)
-        found = read_tensor(tensor, self.dtype)
+        found = read_tensor(tensor, self.dtype, (along, number * shape[along], shape[along]) if layers > 1 else None)
         return (np.moveaxis(found, -1, 1) if axes == "taps" else found).reshape(shape)
 
     def check_the_rest(self) -> None:
@@ -130,6 +137,16 @@ def _of_two_axes(shape: Shape, axes: str) -> Shape:
     return (prod(shape[:-1]), shape[-1]) if axes == "rows" else (shape[0], prod(shape[1:]))
 
 
+def _is_run(name: str, part: WeightTree) -> bool:
+    """Return whether a part is the layers of a run: repeated, or one whose keys and values later layers take."""
+    return part.count is not None or name.startswith("layers_")
+
+
+def _blocks(part: WeightTree) -> Mapping[str, WeightTree]:
+    """Return the different layers of a run by their names, the only one by none."""
+    return part.parts if all(name.startswith("block_") for name in part.parts) else {"": part}
+
+
 @dataclass(frozen=True)
 class _Writer:
     """Builds nested weights from a tree."""
@@ -137,25 +154,32 @@ class _Writer:
     checkpoint: _Checkpoint
     sizes: Mapping[Symbol, Integer]
 
-    def grown(self, tree: WeightTree, path: str = "", number: int | None = None) -> dict[str, Any]:
-        """Return the weights of a tree; `number` is that of the layer that it belongs to."""
+    def grown(self, tree: WeightTree, path: str = "", number: int | None = None, layers: int = 1) -> dict[str, Any]:
+        """Return the weights of a tree; `number` is that of the layer that it belongs to, one of all `layers`."""
         shapes = {name: self._shape(f"{path}{name}", variable.shape) for name, variable in tree.parameters.items()}
-        weights: dict[str, Any] = {name: self._weight(path, name, shapes, number) for name in shapes}
+        weights: dict[str, Any] = {name: self._weight(path, name, shapes, number, layers) for name in shapes}
+        copies = {name: self._copies(f"{path}{name}", part) for name, part in tree.parts.items() if _is_run(name, part)}
+        of_stack = sum(count * len(_blocks(tree.parts[name])) for name, count in copies.items()) or layers
         numbers = count()  # numbers the layers of a stack across all of its repeated parts
         for name, part in tree.parts.items():
-            if part.count is None:
-                weights[name] = self.grown(part, path if name in TRANSPARENT else f"{path}{name}.", number)
+            if name not in copies:
+                inner = path if name in TRANSPARENT else f"{path}{name}."
+                weights[name] = self.grown(part, inner, number, layers)
+            elif part.count is None:
+                weights[name] = self._repeated(part, path, numbers, of_stack)
             else:
-                (copies,) = self._shape(f"{path}{name}", (part.count,))
-                weights[name] = [self._repeated(part, path, numbers) for _ in range(copies)]
+                weights[name] = [self._repeated(part, path, numbers, of_stack) for _ in range(copies[name])]
         return weights
 
-    def _repeated(self, part: WeightTree, path: str, numbers: Iterator[int]) -> dict[str, Any]:
-        if all(name.startswith("block_") for name in part.parts):
-            return {name: self.grown(block, path, next(numbers)) for name, block in part.parts.items()}
-        return self.grown(part, path, next(numbers))
+    def _copies(self, path: str, part: WeightTree) -> int:
+        (copies,) = (1,) if part.count is None else self._shape(path, (part.count,))
+        return copies
 
-    def _weight(self, path: str, name: str, shapes: Mapping[str, Shape], number: int | None) -> Any:
+    def _repeated(self, part: WeightTree, path: str, numbers: Iterator[int], layers: int) -> dict[str, Any]:
+        grown = {name: self.grown(block, path, next(numbers), layers) for name, block in _blocks(part).items()}
+        return grown.get("", grown)
+
+    def _weight(self, path: str, name: str, shapes: Mapping[str, Shape], number: int | None, layers: int) -> Any:
         weight = f"{path}{name}"
         stored = self.checkpoint.family.weights.get(weight)
         if stored is None:
@@ -166,7 +190,7 @@ class _Writer:
         told = f"{weight} of layer {number}" if number is not None else weight
 
         def read(theirs: str) -> Any:
-            return self.checkpoint.read(theirs.replace("{n}", str(number)), shape, told, stored.axes)
+            return self.checkpoint.read(theirs.replace("{n}", str(number)), shape, told, stored, (number or 0, layers))
 
         return arranged(stored, name, shapes, read)
 

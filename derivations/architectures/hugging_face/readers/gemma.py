@@ -26,7 +26,7 @@ from derivations.architectures.hugging_face.shared import Parts, grouped_heads, 
 from derivations.language.arrays.functions import gelu
 from derivations.symbols import d_model
 
-__all__ = ["gemma", "gemma2", "gemma3", "vaultgemma"]
+__all__ = ["cap", "gemma", "gemma2", "gemma3", "vaultgemma"]
 
 
 @family("gemma", decoder_heads("Gemma"), GEMMA)
@@ -99,13 +99,13 @@ def _gemma(
     rms = norm(f, "rms_norm_eps", "1e-6", "rms")
     heads, shared = grouped_heads(f, groups, required=groups is None, width=256)
     scale = 1 / sqrt(f.number("query_pre_attn_scalar", "256"))
-    of_scores, of_output = _cap(f, "attn_logit_softcapping", caps[0]), _cap(f, "final_logit_softcapping", caps[1])
+    of_scores, of_output = cap(f, "attn_logit_softcapping", caps[0]), cap(f, "final_logit_softcapping", caps[1])
     biases = same_biases(f.flag("attention_bias", False))
     attention = Attention(heads, shared, biases=biases, score_scale=scale, soft_cap=of_scores)
     return rms, attention, replace(language_head(f, kind, tied=True), soft_cap=of_output)
 
 
-def _cap(f: Fields, field: str, default: str | None) -> Rational | None:
+def cap(f: Fields, field: str, default: str | None) -> Rational | None:
     """Return the largest size of a capped number, or None if numbers are not capped."""
     capped = f.take(field, default) is not None
     return f.number(field, default or REQUIRED) if capped else None

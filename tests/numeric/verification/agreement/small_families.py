@@ -215,6 +215,19 @@ GPT_OSS: Changes = {
         "rope_theta": 100.0,
     },
 }
+# four layers of each kind, of which the last ones take keys and values: those of a layer before other ones, too
+GEMMA_4: Changes = {
+    **SIZES,
+    **TOKENS,
+    "num_hidden_layers": 8,
+    "layer_types": [f"{each}_attention" for each in ("sliding", "full", "sliding", "sliding", "full", "sliding")]
+    + ["sliding_attention", "full_attention"],
+    "num_kv_shared_layers": 3,
+    "sliding_window": 3,
+    "global_head_dim": 12,
+    "vocab_size_per_layer_input": VOCAB,
+    "hidden_size_per_layer_input": 5,
+}
 XGLM: Changes = {**TOKENS, "d_model": 12, "ffn_dim": 11, "num_layers": 2, "attention_heads": 3}
 LONE: list[tuple[str, Changes]] = [
     ("DeepseekV2ForCausalLM", EVEN | ROUTED),
@@ -252,6 +265,14 @@ LONE: list[tuple[str, Changes]] = [
             "ffn_config": SPARSE_OF_DBRX | {"moe_normalize_expert_weights": None},
         },
     ),
+    ("Gemma4ForCausalLM", GEMMA_4),
+    (
+        "Gemma4ForCausalLM",
+        GEMMA_4
+        | {"attention_k_eq_v": True, "num_global_key_value_heads": 1, "use_double_wide_mlp": True}
+        | {"attention_bias": True, "final_logit_softcapping": 2.0, "num_key_value_heads": 4},
+    ),
+    ("Gemma4ForCausalLM", GEMMA_4 | {"num_kv_shared_layers": 0, "hidden_size_per_layer_input": 0}),
     ("LlamaForCausalLM", {**SIZES, **TOKENS, "model_type": "internlm3"}),
     ("PhimoeForCausalLM", {**SIZES, **TOKENS, "num_local_experts": 5}),
     (

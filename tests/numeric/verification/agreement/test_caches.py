@@ -23,8 +23,10 @@ LATENT = [
     for case in (*SMALL, *COUNTED)
     if case[0].startswith(("Deepseek", "MiniCPM3", "Youtu", "Glm4MoeLite", "GlmMoeDsa"))
 ]
+SHARED = [case for case in SMALL if case[0].startswith("Gemma4")]
 NORMED = [case for case in SMALL if case[0].startswith(("Olmo", "Persimmon", "Phi", "FlexOlmo", "HunYuan"))]
-PLAIN = [case for case in SMALL if case[0].removesuffix("ForCausalLM") in DECODERS and case not in NORMED] + LATENT
+PLAIN = [case for case in SMALL if case[0].removesuffix("ForCausalLM") in DECODERS and case not in NORMED]
+PLAIN += LATENT + SHARED
 OUTSIDE = ("RecurrentGemma", "Rwkv")  # which keep their states in their layers, or in a list, and in no cache
 RECURRING = [case for case in RECURRENT if not case[0].startswith(OUTSIDE)]
 

@@ -35,7 +35,7 @@ def made(name: str, seed: int = 0) -> Any:
         noise = torch.randn(parameter.shape, generator=generator, dtype=torch.get_default_dtype())
         parameter.data.copy_(0.3 * noise + (1 if parameter.ndim == 1 else 0))
     for name, stored in model.named_buffers():
-        if name.endswith(("e_score_correction_bias", "expert_bias", "final_logits_bias")):
+        if name.endswith(("e_score_correction_bias", "expert_bias", "final_logits_bias", "layer_scalar")):
             stored.data.copy_(0.3 * torch.randn(stored.shape, generator=generator, dtype=stored.dtype))
     if "Experts" in str(model):
         model.set_experts_implementation("eager")  # the other one has no float64

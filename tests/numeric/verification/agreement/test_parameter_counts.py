@@ -37,6 +37,10 @@ NORM = r"(layer_?norm|LayerNorm|\bln_|\bln\d?\b|norm)"
 
 # names of parameters in the library: the first pattern that is found names the component; {} for weights or biases
 COMPONENTS = [
+    (r"embed_tokens_per_layer", "layers.per_layer_embedding"),
+    (r"post_per_layer_input_norm", "layers.norm_{}"),
+    (r"per_layer_projection_norm", "layers.per_layer_input_norm"),
+    (r"per_layer_(input_gate|projection|model_projection)", "layers.per_layer_input_{}"),
     (r"^logit_", "comparison_{}"),
     (r"^(text|visual)_projection\.", "projector_{}"),
     (r"^text_model\.head\.", "pooler_and_nsp"),

@@ -1,0 +1,160 @@
+"""Gemma 4: keys and values of earlier layers in the last ones, a row for each token and layer, heads of two widths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
+
+from sympy import Integer, Rational, Symbol, sqrt
+
+from derivations.architectures.checkpoints.llama import GEMMA_4
+from derivations.architectures.description import Attention, Block, Embedding, Norm, PerLayer, Rotary, Stack
+from derivations.architectures.hugging_face.families import family
+from derivations.architectures.hugging_face.fields import Fields, shown
+from derivations.architectures.hugging_face.positions import PROPORTIONAL, rotary_of, table_of_kind
+from derivations.architectures.hugging_face.readers.gated import (
+    KINDS,
+    gated_feed_forward,
+    kinds_of_layers,
+    same_biases,
+    window_of,
+)
+from derivations.architectures.hugging_face.readers.gemma import cap
+from derivations.architectures.hugging_face.shared import Parts, language_head, norm, runs
+from derivations.language.arrays.functions import Named
+from derivations.symbols import d_ff, d_model, h, size
+
+__all__ = ["gemma4", "given_and_taken", "rows_of_layers"]
+
+FULL, SLIDING = KINDS
+OF_LAYERS = ("head_dim", "num_key_value_heads")  # the sizes that layers may have of their own
+ROTARY: Mapping[str, object] = {
+    SLIDING: {"rope_type": "default", "rope_theta": 10000.0},
+    FULL: {"rope_type": PROPORTIONAL, "partial_rotary_factor": 0.25, "rope_theta": 1000000.0},
+}
+
+
+@family("gemma4_text", {"Gemma4ForCausalLM": "language_model", "Gemma4TextModel": "none"}, GEMMA_4)
+def gemma4(f: Fields, kind: str) -> Parts:
+    """Gemma 4's language model (Gemma Team 2026), of which the mixture of experts is not read."""
+    f.only("enable_moe_block", False)
+    f.only("use_bidirectional_attention", None, "vision")  # a text alone is read from its start on
+    for field in ("num_experts", "top_k_experts", "moe_intermediate_size"):
+        f.take(field, None)  # of a mixture, which this model lacks
+    f.whole("max_position_embeddings", None, none=True)
+    f.size(d_model, "hidden_size")
+    rms = norm(f, "rms_norm_eps", "1e-6", "rms")
+    kinds = kinds_of_layers(f, lambda i: (i + 1) % 6 != 0)
+    if kinds[-1] != FULL:
+        raise f.error("layer_types", "ends with a layer with a window, which the library makes one without")
+    of_kind = _attentions(f, rms, [*kinds])
+    sharing = given_and_taken(f, [*kinds])
+    network = gated_feed_forward(f, field="hidden_activation", default="gelu_pytorch_tanh")
+    wide = network
+    if f.flag("use_double_wide_mlp", False):
+        wide = replace(network, d_ff=f.let(size("d_ff_wide"), 2 * f.values[d_ff]))
+    rows = rows_of_layers(f, network.activation)
+    layers = [
+        Block(
+            replace(of_kind[each], sharing=shared),
+            wide if shared == "takes" else network,
+            rms,
+            "sandwich",
+            per_layer=rows,
+            buffered=True,
+        )
+        for each, shared in zip(kinds, sharing, strict=True)
+    ]
+    head = replace(language_head(f, kind, tied=True), soft_cap=cap(f, "final_logit_softcapping", None))
+    stack = Stack(runs(f, layers), Embedding(scale=sqrt(d_model)), causal=True, final_norm=rms)
+    return Parts(head, decoder=stack)
+
+
+def rows_of_layers(f: Fields, activation: Named) -> PerLayer | None:
+    """Return the rows that layers have of their own for each token, or None if they have none."""
+    vocabulary = f.whole("vocab_size_per_layer_input", 262144)
+    width = f.whole("hidden_size_per_layer_input", 256, none=True, least=0)
+    if not width or vocabulary is None:
+        return None
+    return PerLayer(f.let(size("vocab_E"), vocabulary), f.let(size("d_E"), width), activation)
+
+
+def given_and_taken(f: Fields, kinds: list[str]) -> list[Literal["none", "gives", "takes"]]:
+    """Return for each layer whether it gives its keys and values, takes those of an earlier one, or does neither.
+
+    The last layers take those of the last layer of their kind before them.
+    """
+    count = f.whole("num_kv_shared_layers", 0, least=0) or 0
+    first = len(kinds) - count
+    if first < 0 or not {*kinds[first:]} <= {*kinds[:first]}:
+        raise f.error("num_kv_shared_layers", f"is {count}, and a kind of layers would have no keys and values to take")
+    givers = {len(kinds[:first]) - 1 - kinds[:first][::-1].index(kind) for kind in {*kinds[first:]}}
+    return ["takes" if i >= first else "gives" if i in givers else "none" for i in range(len(kinds))]
+
+
+def _attentions(f: Fields, rms: Norm, kinds: list[str]) -> dict[str, Attention]:
+    """Return attention by kind of layer: heads and their width may differ."""
+    count = f.whole("num_attention_heads") or 1
+    usual = {"head_dim": f.whole("head_dim", 256), "num_key_value_heads": f.whole("num_key_value_heads", 4)}
+    same, biases = f.flag("attention_k_eq_v", False), same_biases(f.flag("attention_bias", False))
+    changed = _changed_by_kind(f, kinds, same)
+    window = window_of(f, 512, used=SLIDING in kinds)
+    tables = f.table("rope_parameters") or ROTARY
+    found = {}
+    for kind in dict.fromkeys(kinds):
+        suffix = "_full" if kind == FULL else ""
+        each, groups = ({**usual, **changed.get(kind, {})}[field] or 1 for field in usual)
+        of_keys = same and kind == FULL
+        width = f.let(size(f"d_k{suffix}"), each)
+        of_values = width if of_keys else f.let(size(f"d_v{suffix}"), each)
+        heads, shared = h, None
+        if groups == count:
+            f.let(h, count)
+        else:
+            of_each = f.quotient("num_attention_heads", count, "num_key_value_heads", groups)
+            heads, shared = f.let(size(f"r{suffix}"), of_each), f.let(size(f"g{suffix}"), groups)
+        found[kind] = Attention(
+            *(heads, shared, width, of_values),
+            biases=biases,
+            positions=_rotary(f, tables, kind, width),
+            norm=rms,
+            score_scale=Integer(1),
+            window=window if kind == SLIDING else None,
+            values_of_keys=of_keys,
+            value_norm=replace(rms, scaled=False),
+        )
+    return found
+
+
+def _changed_by_kind(f: Fields, kinds: list[str], same: bool) -> dict[str, dict[str, int]]:
+    """Return the sizes that differ by kind of layer: as listed layer by layer, or those of layers without a window."""
+    width, groups = f.whole("global_head_dim", 512), f.whole("num_global_key_value_heads", None, none=True)
+    listed = f.take("per_layer_config", None)
+    if f.given("per_layer_config") is None:
+        of_full = {"head_dim": width, "num_key_value_heads": groups if same else None}
+        return {FULL: {field: value for field, value in of_full.items() if value is not None}}
+    numbered: dict[int, dict[str, int]] = {number: {} for number in range(len(kinds))}
+    for number, sizes in listed.items() if isinstance(listed, dict) else ():
+        if not (number.isdecimal() and int(number) in numbered and isinstance(sizes, dict)):
+            raise f.error("per_layer_config", f"has {shown({number: sizes})}; numbers of layers and sizes are needed")
+        inner = Fields(sizes, f"{f.name}: per_layer_config")
+        numbered[int(number)] = {field: inner.whole(field) or 1 for field in sizes if field in OF_LAYERS}
+        inner.finish()
+    by_kind = {kind: [numbered[n] for n, each in enumerate(kinds) if each == kind] for kind in kinds}
+    if not isinstance(listed, dict) or any(each != those[0] for those in by_kind.values() for each in those):
+        raise f.error("per_layer_config", "does not give all layers of a kind the same sizes, which alone is read")
+    return {kind: those[0] for kind, those in by_kind.items()}
+
+
+def _rotary(f: Fields, tables: Mapping[str, object], kind: str, width: Symbol) -> Rotary:
+    """Return the rotary positions of one kind of layer: those of all pairs, or of the first ones."""
+    table = table_of_kind(f, tables, kind)
+    known = {"default": ("rope_theta",), PROPORTIONAL: ("rope_theta", "partial_rotary_factor", "factor")}
+    named = table.get("rope_type")
+    for field in table:
+        if field != "rope_type" and field not in known.get(str(named), ()):
+            raise f.error(f"rope_parameters.{kind}.{field}", f"is not understood for the type {shown(named)}")
+    if str(named) not in known or "rope_theta" not in table:
+        raise f.error(f"rope_parameters.{kind}", f"is {shown(table)}; a rope_theta and a known rope_type are needed")
+    return rotary_of(f, table, Rational(10**4), width=width)
