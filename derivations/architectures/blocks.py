@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from sympy import Expr
+from sympy import Expr, Integer, sqrt
 
 from derivations.activations.sigmoid import softplus
 from derivations.activations.xielu import above_half, xielu
@@ -32,6 +32,7 @@ from derivations.architectures.description import (
     PerLayer,
     Recurrent,
     Rotary,
+    Streams,
 )
 from derivations.architectures.projections import norm_layer, rotary_layer
 from derivations.attention.latent import SCALE, d_r, k_I, latent_attention, r_KV, r_Q
@@ -40,6 +41,8 @@ from derivations.feed_forward.feed_forward import feed_forward
 from derivations.feed_forward.gated import gated_feed_forward
 from derivations.feed_forward.groups_of_experts import K_G, N_G
 from derivations.feed_forward.mixture_of_experts import E, K, d_expert, d_shared, mixture_of_experts
+from derivations.feed_forward.sparse_gate import sparse_gated_feed_forward
+from derivations.language.arrays.arrangements import Concatenate, column_block
 from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.columns import ColumnConcatenation, ColumnRange
 from derivations.language.arrays.expression import (
@@ -53,9 +56,11 @@ from derivations.language.arrays.expression import (
     token_array,
 )
 from derivations.language.arrays.functions import Hadamard, RowSum
-from derivations.language.arrays.shapes import total
+from derivations.language.arrays.shapes import Axis, Blocks, total
 from derivations.language.layers.layer import Equations, Layer, part
-from derivations.symbols import d_ff, d_k, d_model, d_v, h, m, n, vocab
+from derivations.symbols import d_ff, d_k, d_model, d_v, h, i, m, n, vocab
+from derivations.transformer.alternating_updates import S, corrected_streams, predicted_streams, stream_router
+from derivations.transformer.augmented_residual import augmented_residual, r_A
 from derivations.transformer.per_layer_embedding import d_E, per_layer_embedding
 
 __all__ = [
@@ -66,6 +71,7 @@ __all__ = [
     "groups_of",
     "rows_of_distances",
     "sharing",
+    "width_of",
 ]
 
 
@@ -126,6 +132,9 @@ def feed_forward_layer(network: FeedForward | Experts | Recurrent) -> Layer:
         return _experts(network)
     if network.activation == xielu:
         return _learned(network)
+    if network.cutoff is not None:
+        require(network.gated and not network.biases, lambda: "a sparse gate: it has a gate, and no biases")
+        return sparse_gated_feed_forward(network.activation, cutoff=network.cutoff).xreplace({d_ff: network.d_ff})
     build = gated_feed_forward if network.gated else feed_forward
     return build(network.activation, biases=network.biases).xreplace({d_ff: network.d_ff})
 
@@ -133,41 +142,82 @@ def feed_forward_layer(network: FeedForward | Experts | Recurrent) -> Layer:
 @lru_cache(maxsize=256)
 def block_layer(block: Block, around: Around) -> Layer:
     """Return one block: its inputs are the rows X, then the arrays of `around`."""
-    X, given = array("X", n, d_model), around.arrays(block)
+    X, given = array("X", n, width_of(block)), around.arrays(block)
     beside = {variable.name: variable for variable in given}
     let = Equations()
-    Z: Array = X
+    Z: Array = X if block.streams is None else _active(let, block, block.streams, X)
     kappa = array("kappa")  # the stored scale of the block
     require(
-        sharing(block) != "gives" or block.order != "parallel",
-        lambda: "a block: keys and values beside parallel sub-layers are not handed on",
+        block.order == "sandwich" or not (block.streams or block.augmented or sharing(block) == "gives"),
+        lambda: f"a block: streams, a branch of low rank and shared keys are not described for the order {block.order}",
     )
     if block.order == "parallel":
         Z = _parallel(let, block, X, beside)
     else:
         if block.attention is not None:
-            Z = _sub_layer(let, block, _name(block), X, _mixed(let, block, beside))
+            Z = _sub_layer(let, block, _name(block), Z, _mixed(let, block, beside))
         if block.cross_attention is not None:
             cross = part("cross_attention", attention_layer(block.cross_attention, cross=True))
             Z = _sub_layer(let, block, "cross_attention", Z, lambda x: cross(x, beside["memory"]))
         if block.feed_forward is not None:
             Z = _sub_layer(let, block, "feed_forward", Z, _network(block))
-    if block.per_layer is not None:
-        Z = _own_rows(let, block, block.per_layer, Z, beside)
+    if block.streams is not None:
+        Z = _corrected(let, block, block.streams, Z, beside)
+    elif block.per_layer is not None:
+        Z = let("Z_P")(Z + _own_rows(let, block, block.per_layer, Z, beside))
     if block.scaled:
         Z = let("Z_scaled")(Hadamard(kappa, Z))
     if sharing(block) == "gives":
         taken = next(equation.variable for equation in let if equation.variable.name == "handed")
         Z = let("Z_handed")(ColumnConcatenation(Z, ColumnRange(taken, d_model, total(taken.shape[1]) - d_model)))
-    return Layer("block", (X, *given), (kappa,) if block.scaled else (), let, Z)
+    stored = [kappa] if block.scaled else []
+    if block.streams is not None and not block.streams.scaled:
+        stored.append(array("unread_scale", d_model))
+    return Layer("block", (X, *given), stored, let, Z)
 
 
 def _own_rows(let: Equations, block: Block, own: PerLayer, Z: Array, beside: dict[str, Variable]) -> Array:
-    """Write the sub-layer of the rows that a layer has of its own."""
+    """Write what the rows that a layer has of its own add, normed."""
     rows = per_layer_embedding(own.activation, eps=block.norm.eps)
     inner = part("per_layer_input", rows.xreplace({d_E: own.width, vocab: own.vocab}))
     F = let("P")(inner(Z, *(beside[name] for name in ("X_0", "tokens", "gamma_E"))))
-    return let("Z_P")(Z + let("P_norm")(part("per_layer_input_norm_after", norm_layer(block.norm))(F)))
+    return let("P_norm")(part("per_layer_input_norm_after", norm_layer(block.norm))(F))
+
+
+# --- streams --------------------------------------------------------------------------------------------------------
+
+
+def width_of(block: Block) -> Axis:
+    """Return the columns of the rows of a block: those of all its streams."""
+    return d_model if block.streams is None else Blocks(block.streams.number, d_model)
+
+
+def _router(let: Equations, block: Block, streams: Streams, name: str, rows: Array) -> Array:
+    return let(name)(part("stream_router", stream_router(block.norm.eps).xreplace({S: streams.number}))(rows))
+
+
+def _active(let: Equations, block: Block, streams: Streams, X: Array) -> Array:
+    """Write the predicted streams, and return the active one."""
+    R = _router(let, block, streams, "R_X", column_block(X, streams.active))
+    predicted = part("stream_prediction", predicted_streams().xreplace({S: streams.number}))
+    return let("X_active")(column_block(let("X_predicted")(predicted(X, R)), streams.active))
+
+
+def _corrected(let: Equations, block: Block, streams: Streams, Z: Array, beside: dict[str, Variable]) -> Array:
+    """Write the corrected streams; all but the first get what the rows of the layer add."""
+    predicted = next(equation.variable for equation in let if equation.variable.name == "X_predicted")
+    correction = part("stream_correction", corrected_streams(streams.active).xreplace({S: streams.number}))
+    C = let("X_corrected")(correction(predicted, Z, _router(let, block, streams, "R_Z", Z)))
+    if block.per_layer is None:
+        return C
+    first = let("C_active")(column_block(C, streams.active))
+    if streams.scaled:
+        first = let("C_scaled")(part("stream_scale", layer_scale())(first))
+    added, others = _own_rows(let, block, block.per_layer, first, beside), streams.number - 1
+    rest = let("C_rest")(ColumnRange(C, d_model, Blocks(others, d_model)))
+    moved = let("C_moved", over=(i, others))(column_block(rest, i) + added)
+    rows = ColumnConcatenation(column_block(C, 0), Concatenate(moved[i], i, others))
+    return let("X_moved")(ColumnRange(rows, 0, Blocks(streams.number, d_model)))
 
 
 def _name(block: Block) -> str:
@@ -265,6 +315,10 @@ def _sub_layer(let: Equations, block: Block, name: str, x: Array, inner: Callabl
         F = let(f"{result}_scaled")(part(f"{name}_scale", layer_scale())(F))
     if block.order == "sandwich":
         F = let(f"{result}_norm")(part(f"{name}_norm_after", norm)(F))
+    if block.augmented is not None and name == "self_attention":
+        branch = augmented_residual(block.norm.eps).xreplace({r_A: block.augmented})
+        L = let("L")(part("residual_branch", branch)(U))
+        return let(total)((x + F + L) / sqrt(Integer(2)))
     return let(total)(_added(x, F, c))
 
 

@@ -25,6 +25,7 @@ from derivations.architectures.blocks import (
     groups_of,
     rows_of_distances,
     sharing,
+    width_of,
 )
 from derivations.architectures.comparison import comparison_layer
 from derivations.architectures.description import (
@@ -62,6 +63,7 @@ from derivations.language.layers.layer import Equations, Layer, Part, part
 from derivations.linear.linear import linear
 from derivations.positions.positional_encoding import positional_encoding
 from derivations.symbols import d_model, d_out, h, i, k, m, n, pos, scalar, vocab
+from derivations.transformer.alternating_updates import S, joined_streams, new_streams
 
 __all__ = ["build", "stack_layer", "tower_layer"]
 
@@ -365,7 +367,9 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
     if stack.relative_bias is not None:
         beside["B"] = let("B")(_bias(stack.relative_bias, _heads(stack.blocks[0])))
     rows = _distances(let, beside, stack)
-    Z: Array = X
+    streams, Z = stack.blocks[0].streams, X
+    if streams is not None:
+        Z = let("X_streams")(part("new_streams", new_streams().xreplace({S: streams.number}))(X))
     for number, run in enumerate(stack.runs, 1):
         layers = "layers" if len(stack.runs) == 1 else f"layers_{number}"
         name = "Z" if len(stack.runs) == 1 else f"Z_{number}"
@@ -381,6 +385,8 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
     if stack.paired:
         first, second = (RowRange(Z, start, n / 2, 2) for start in (0, 1))
         Z = let("Z_paired")((first + second) * Rational(1, 2))
+    if streams is not None:
+        Z = let("Z_joined")(part("joined_streams", joined_streams().xreplace({S: streams.number}))(Z))
     if stack.final_norm is not None:
         Z = let("Y")(part("final_norm", norm_layer(stack.final_norm))(Z))
     if stack.read:
@@ -392,12 +398,12 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
 def _taken_apart(let: Equations, block: Block, Z: Array, number: int, beside: dict[object, Array]) -> Array:
     """Write the rows, keys and values that a block puts out side by side, and return the rows."""
     assert isinstance(block.attention, Attention)
-    groups, start = groups_of(block.attention), d_model
+    groups, start = groups_of(block.attention), total(width_of(block))
     for letter, width in (("K", block.attention.d_k), ("V", block.attention.d_v)):
         columns = ColumnRange(Z, start, Blocks(groups, width))
         beside[letter, _mask(block)] = let(f"{letter}_{number}", over=(i, groups))(column_block(columns, i))
         start = start + groups * width
-    return let(f"Z_{number}_rows")(ColumnRange(Z, 0, d_model))
+    return let(f"Z_{number}_rows")(ColumnRange(Z, 0, width_of(block)))
 
 
 def _run(run: Run, name: str, X: Array, memory: Array | None, beside: dict[object, Array]) -> Array:
@@ -458,7 +464,7 @@ def _masked(block: Block, masks: Mapping[object, Array]) -> bool:
 
 def _sequence(run: Run, around: Around, beside: Mapping[object, Variable]) -> Layer:
     """Return different blocks in sequence as one layer."""
-    X, memory = array("X", n, d_model), [array("memory", m, d_model)] if around.memory else []
+    X, memory = array("X", n, width_of(run.blocks[0])), [array("memory", m, d_model)] if around.memory else []
     let = Equations()
     Z: Array = X
     for number, block in enumerate(run.blocks, 1):

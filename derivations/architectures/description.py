@@ -47,6 +47,7 @@ __all__ = [
     "Run",
     "Sinusoids",
     "Stack",
+    "Streams",
     "Temperature",
     "Tower",
     "Waveform",
@@ -257,6 +258,7 @@ class FeedForward:
     gated: bool = False
     biases: bool = True  # one for every product
     d_ff: Expr = d_ff
+    cutoff: Expr | None = None  # the gate is 0 up to so many standard deviations above its mean
 
 
 @dataclass(frozen=True)
@@ -305,6 +307,19 @@ class PerLayer:
     activation: Named
 
 
+@dataclass(frozen=True)
+class Streams:
+    """Streams of rows, of which a layer computes the `active` one and corrects all (Baykal et al. 2023, AltUp).
+
+    What the rows of `per_layer` are gated by is multiplied by a learned number for each column if `scaled`; else these
+    numbers are stored and not read.
+    """
+
+    number: Expr
+    active: int = 0
+    scaled: bool = True
+
+
 # --- blocks, stacks, models -----------------------------------------------------------------------------------------
 
 
@@ -322,7 +337,8 @@ class Block:
     A block without a feed-forward network, or without attention, has one sub-layer. A layer with recurrences `beside`
     attention reads the same normed rows, and what both give is added, each multiplied by its scale (Zuo et al. 2025,
     Falcon-H1). Behind its network a layer may have a sub-layer with rows of its own, `per_layer`. If `scaled`, what it
-    puts out is multiplied by a stored number.
+    puts out is multiplied by a stored number. Beside attention a branch of rank `augmented` may be added, and the sum
+    divided by sqrt(2). The rows are several `streams`, side by side, if there are any.
     """
 
     attention: Attention | Recurrent | None
@@ -339,6 +355,8 @@ class Block:
     beside_scale: Expr = Integer(1)
     mixing: tuple[tuple[Expr, Expr], tuple[Expr, Expr]] = ((Integer(1), Integer(1)), (Integer(1), Integer(1)))
     per_layer: PerLayer | None = None
+    streams: Streams | None = None
+    augmented: Expr | None = None
     scaled: bool = False
     buffered: bool = False  # scaled too, by a number in a buffer, which is no parameter
 

@@ -81,6 +81,7 @@ RELATIVES = [
     "eurobert",
     "falcon_h1",
     "falcon_mamba",
+    "gemma3n_text",
     "gemma4_text",
     "glm4_moe_lite",
     "glm_moe_dsa",

@@ -19,6 +19,7 @@ from derivations.architectures.checkpoints.family import (
 __all__ = [
     "GEMMA",
     "GEMMA_2",
+    "GEMMA_3N",
     "GEMMA_4",
     "LLAMA",
     "MIXTRAL",
@@ -82,6 +83,23 @@ GEMMA_4 = replace(
         "decoder.kappa": Stored("layers.{n}.layer_scalar"),
     },
     ignored=(*LLAMA.ignored, r"layers\.\d+\.self_attn\.(k_proj|v_proj|k_norm|v_norm)\.(weight|bias)"),
+)
+GEMMA_3N = replace(
+    GEMMA_4,
+    weights={
+        **GEMMA_4.weights,
+        "decoder.new_streams.W": Stored("altup_projections.{e}.weight"),
+        "decoder.joined_streams.W": Stored("altup_unembed_projections.{e}.weight"),
+        **linear("decoder.stream_router.W_R", "layers.{n}.altup.modality_router"),
+        **norm("decoder.stream_router.router_norm", "layers.{n}.altup.router_norm"),
+        **linear("decoder.stream_prediction.W_P", "layers.{n}.altup.prediction_coefs"),
+        **linear("decoder.stream_correction.W_K", "layers.{n}.altup.correction_coefs", as_written=True),
+        "decoder.stream_scale.gamma": Stored("layers.{n}.altup.correct_output_scale"),
+        "decoder.unread_scale": Stored("layers.{n}.altup.correct_output_scale", axes="flat"),
+        **linear("decoder.residual_branch.W_left", "layers.{n}.laurel.linear_left"),
+        **linear("decoder.residual_branch.W_right", "layers.{n}.laurel.linear_right"),
+        **norm("decoder.residual_branch.branch_norm", "layers.{n}.laurel.post_laurel_norm"),
+    },
 )
 PHI_3 = replace(
     LLAMA,

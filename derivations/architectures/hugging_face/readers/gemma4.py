@@ -1,17 +1,27 @@
-"""Gemma 4: keys and values of earlier layers in the last ones, a row for each token and layer, heads of two widths."""
+"""Gemma 3n and Gemma 4: keys and values of earlier layers in the last ones, and a row for each token and layer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
-from sympy import Integer, Rational, Symbol, sqrt
+from sympy import Expr, Integer, Rational, Symbol, erfinv, sqrt
 
-from derivations.architectures.checkpoints.llama import GEMMA_4
-from derivations.architectures.description import Attention, Block, Embedding, Norm, PerLayer, Rotary, Stack
+from derivations.architectures.checkpoints.llama import GEMMA_3N, GEMMA_4
+from derivations.architectures.description import (
+    Attention,
+    Block,
+    Embedding,
+    FeedForward,
+    Norm,
+    PerLayer,
+    Rotary,
+    Stack,
+    Streams,
+)
 from derivations.architectures.hugging_face.families import family
-from derivations.architectures.hugging_face.fields import Fields, shown
+from derivations.architectures.hugging_face.fields import LARGEST_SIZE, Fields, shown
 from derivations.architectures.hugging_face.positions import PROPORTIONAL, rotary_of, table_of_kind
 from derivations.architectures.hugging_face.readers.gated import (
     KINDS,
@@ -21,13 +31,14 @@ from derivations.architectures.hugging_face.readers.gated import (
     window_of,
 )
 from derivations.architectures.hugging_face.readers.gemma import cap
-from derivations.architectures.hugging_face.shared import Parts, language_head, norm, runs
+from derivations.architectures.hugging_face.shared import Parts, activation, grouped_heads, language_head, norm, runs
 from derivations.language.arrays.functions import Named
-from derivations.symbols import d_ff, d_model, h, size
+from derivations.symbols import d_ff, d_k, d_model, h, size
 
-__all__ = ["gemma4", "given_and_taken", "rows_of_layers"]
+__all__ = ["gemma3n", "gemma4"]
 
 FULL, SLIDING = KINDS
+DIGITS = 30  # of a quantile
 OF_LAYERS = ("head_dim", "num_key_value_heads")  # the sizes that layers may have of their own
 ROTARY: Mapping[str, object] = {
     SLIDING: {"rope_type": "default", "rope_theta": 10000.0},
@@ -49,12 +60,12 @@ def gemma4(f: Fields, kind: str) -> Parts:
     if kinds[-1] != FULL:
         raise f.error("layer_types", "ends with a layer with a window, which the library makes one without")
     of_kind = _attentions(f, rms, [*kinds])
-    sharing = given_and_taken(f, [*kinds])
+    sharing = _given_and_taken(f, [*kinds])
     network = gated_feed_forward(f, field="hidden_activation", default="gelu_pytorch_tanh")
     wide = network
     if f.flag("use_double_wide_mlp", False):
         wide = replace(network, d_ff=f.let(size("d_ff_wide"), 2 * f.values[d_ff]))
-    rows = rows_of_layers(f, network.activation)
+    rows = _rows_of_layers(f, network.activation)
     layers = [
         Block(
             replace(of_kind[each], sharing=shared),
@@ -71,7 +82,95 @@ def gemma4(f: Fields, kind: str) -> Parts:
     return Parts(head, decoder=stack)
 
 
-def rows_of_layers(f: Fields, activation: Named) -> PerLayer | None:
+@family("gemma3n_text", {"Gemma3nForCausalLM": "language_model", "Gemma3nTextModel": "none"}, GEMMA_3N)
+def gemma3n(f: Fields, kind: str) -> Parts:
+    """Gemma 3n's language model (Gemma Team 2025): streams of rows, a branch of low rank, gates with few open units."""
+    f.whole("max_position_embeddings", None, none=True)
+    f.number("altup_coef_clip", "120")  # of weights in training
+    rms = norm(f, "rms_norm_eps", "1e-6", "rms")
+    heads, groups = grouped_heads(f, 2, width=256)
+    f.quotient("hidden_size", f.values[d_model], "num_attention_heads", f.whole("num_attention_heads") or 1)
+    kinds = kinds_of_layers(f, lambda i: (i + 1) % 5 != 0)
+    sharing, networks = _given_and_taken(f, [*kinds], 15), _networks(f, len(kinds))
+    tables, bases = f.table("rope_parameters") or {}, {"rope_theta": 10**6, "rope_local_base_freq": 10**4}
+    found = {}
+    for each, (field, base) in zip(KINDS, bases.items(), strict=True):
+        usual = {"rope_type": "default", "rope_theta": f.take(field, base)}
+        found[each] = _rotary(f, {each: {**usual, **table_of_kind(f, tables, each)}}, each, d_k)
+    window = window_of(f, 512, used=SLIDING in kinds)
+    attention = Attention(
+        *(heads, groups),
+        biases=same_biases(f.flag("attention_bias", False)),
+        norm=rms,
+        score_scale=Integer(1),
+        value_norm=replace(rms, scaled=False),
+    )
+    of_kind = {
+        each: replace(attention, positions=found[each], window=window if each == SLIDING else None) for each in KINDS
+    }
+    count = f.size(size("S"), "altup_num_inputs", 4)
+    active = f.whole("altup_active_idx", 0, least=0) or 0
+    if not active < f.values[count] > 1:
+        raise f.error("altup_num_inputs", f"is {f.values[count]}: two streams are needed, of which {active} is active")
+    streams = Streams(count, active, f.flag("altup_correct_scale", True))
+    rank, rows = f.size(size("r_A"), "laurel_rank", 64), _rows_of_layers(f, networks[0].activation)
+    if rows is None:
+        raise f.error("hidden_size_per_layer_input", "is 0, and every layer has a row of its own for a token")
+    layers = [
+        Block(
+            replace(of_kind[each], sharing=shared),
+            *(network, rms, "sandwich"),
+            per_layer=rows,
+            streams=streams,
+            augmented=rank,
+        )
+        for each, shared, network in zip(kinds, sharing, networks, strict=True)
+    ]
+    head = replace(language_head(f, kind, tied=True), soft_cap=cap(f, "final_logit_softcapping", "30.0"))
+    stack = Stack(runs(f, layers), Embedding(scale=sqrt(d_model)), causal=True, final_norm=rms)
+    return Parts(head, decoder=stack)
+
+
+def _networks(f: Fields, layers: int) -> list[FeedForward]:
+    """Return the network of every layer: widths and the shares of zeros in its gate are given one by one."""
+    function = activation(f, "hidden_activation", "gelu_pytorch_tanh")
+    given = f.take("intermediate_size", 16384)
+    widths: object = given if isinstance(given, list) else [given] * layers
+    shares: object = f.take("activation_sparsity_pattern", None)
+    if shares is None:
+        first = 10 if layers > 10 else 0
+        shares = [0.95] * first + [0.0] * (layers - first)
+    symbols: dict[int, Symbol] = {}
+    for width in _of_each(f, "intermediate_size", widths, layers):
+        if isinstance(width, bool) or not isinstance(width, int) or not 0 < width <= LARGEST_SIZE:
+            raise f.error("intermediate_size", f"has {shown(width)}; whole numbers from 1 to 10^15 are needed")
+        symbols.setdefault(width, d_ff if not symbols else size(f"d_ff_{len(symbols) + 1}"))
+    for width, symbol in symbols.items():
+        f.let(symbol, width)
+    cutoffs = [_cutoff(f, share) for share in _of_each(f, "activation_sparsity_pattern", shares, layers)]
+    return [
+        FeedForward(function, True, False, symbols[width], cutoff)
+        for width, cutoff in zip(_of_each(f, "intermediate_size", widths, layers), cutoffs, strict=True)
+    ]
+
+
+def _of_each(f: Fields, field: str, listed: object, layers: int) -> list[Any]:
+    """Return a list that must have an entry for each layer."""
+    if not isinstance(listed, list) or len(listed) != layers:
+        raise f.error(field, f"is {shown(listed)}; a list with an entry for each of the {layers} layers is needed")
+    return listed
+
+
+def _cutoff(f: Fields, share: object) -> Expr | None:
+    """Return the quantile of a normal distribution below which a share of the numbers lies, None for no share."""
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < 1:
+        raise f.error("activation_sparsity_pattern", f"has {shown(share)}; shares from 0 to below 1 are needed")
+    if share == 0:
+        return None
+    return Rational(str((sqrt(2) * erfinv(2 * Rational(str(share)) - 1)).evalf(DIGITS)))
+
+
+def _rows_of_layers(f: Fields, activation: Named) -> PerLayer | None:
     """Return the rows that layers have of their own for each token, or None if they have none."""
     vocabulary = f.whole("vocab_size_per_layer_input", 262144)
     width = f.whole("hidden_size_per_layer_input", 256, none=True, least=0)
@@ -80,12 +179,12 @@ def rows_of_layers(f: Fields, activation: Named) -> PerLayer | None:
     return PerLayer(f.let(size("vocab_E"), vocabulary), f.let(size("d_E"), width), activation)
 
 
-def given_and_taken(f: Fields, kinds: list[str]) -> list[Literal["none", "gives", "takes"]]:
+def _given_and_taken(f: Fields, kinds: list[str], usual: int = 0) -> list[Literal["none", "gives", "takes"]]:
     """Return for each layer whether it gives its keys and values, takes those of an earlier one, or does neither.
 
     The last layers take those of the last layer of their kind before them.
     """
-    count = f.whole("num_kv_shared_layers", 0, least=0) or 0
+    count = f.whole("num_kv_shared_layers", usual, least=0) or 0
     first = len(kinds) - count
     if first < 0 or not {*kinds[first:]} <= {*kinds[:first]}:
         raise f.error("num_kv_shared_layers", f"is {count}, and a kind of layers would have no keys and values to take")

@@ -228,6 +228,12 @@ GEMMA_4: Changes = {
     "vocab_size_per_layer_input": VOCAB,
     "hidden_size_per_layer_input": 5,
 }
+GEMMA_3N: Changes = {
+    **{field: value for field, value in GEMMA_4.items() if field != "global_head_dim"},
+    "altup_num_inputs": 3,
+    "laurel_rank": 5,
+    "activation_sparsity_pattern": [0.6, 0.6, 0.0, 0.0, 0.9, 0.0, 0.0, 0.6],
+}
 XGLM: Changes = {**TOKENS, "d_model": 12, "ffn_dim": 11, "num_layers": 2, "attention_heads": 3}
 LONE: list[tuple[str, Changes]] = [
     ("DeepseekV2ForCausalLM", EVEN | ROUTED),
@@ -273,6 +279,14 @@ LONE: list[tuple[str, Changes]] = [
         | {"attention_bias": True, "final_logit_softcapping": 2.0, "num_key_value_heads": 4},
     ),
     ("Gemma4ForCausalLM", GEMMA_4 | {"num_kv_shared_layers": 0, "hidden_size_per_layer_input": 0}),
+    ("Gemma3nForCausalLM", GEMMA_3N),
+    (
+        "Gemma3nForCausalLM",
+        GEMMA_3N
+        | {"altup_active_idx": 1, "altup_correct_scale": False, "attention_bias": True, "num_key_value_heads": 4}
+        | {"intermediate_size": [7, 7, 11, 11, 11, 13, 7, 7], "activation_sparsity_pattern": [0.0] * 8},
+    ),
+    ("Gemma3nForCausalLM", GEMMA_3N | {"num_kv_shared_layers": 0, "altup_num_inputs": 2}),
     ("LlamaForCausalLM", {**SIZES, **TOKENS, "model_type": "internlm3"}),
     ("PhimoeForCausalLM", {**SIZES, **TOKENS, "num_local_experts": 5}),
     (

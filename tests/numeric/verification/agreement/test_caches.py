@@ -23,7 +23,7 @@ LATENT = [
     for case in (*SMALL, *COUNTED)
     if case[0].startswith(("Deepseek", "MiniCPM3", "Youtu", "Glm4MoeLite", "GlmMoeDsa"))
 ]
-SHARED = [case for case in SMALL if case[0].startswith("Gemma4")]
+SHARED = [case for case in SMALL if case[0].startswith(("Gemma3n", "Gemma4"))]
 NORMED = [case for case in SMALL if case[0].startswith(("Olmo", "Persimmon", "Phi", "FlexOlmo", "HunYuan"))]
 PLAIN = [case for case in SMALL if case[0].removesuffix("ForCausalLM") in DECODERS and case not in NORMED]
 PLAIN += LATENT + SHARED

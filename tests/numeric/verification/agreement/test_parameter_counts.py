@@ -38,6 +38,11 @@ NORM = r"(layer_?norm|LayerNorm|\bln_|\bln\d?\b|norm)"
 # names of parameters in the library: the first pattern that is found names the component; {} for weights or biases
 COMPONENTS = [
     (r"embed_tokens_per_layer", "layers.per_layer_embedding"),
+    (r"altup_(unembed_)?projections", "streams_projection"),
+    (r"altup\.correct_output_scale", "layers.streams_scale"),
+    (r"altup\.router_norm|post_laurel_norm", "layers.norm_{}"),
+    (r"altup\.", "layers.streams_{}"),
+    (r"laurel\.", "layers.residual_branch_{}"),
     (r"post_per_layer_input_norm", "layers.norm_{}"),
     (r"per_layer_projection_norm", "layers.per_layer_input_norm"),
     (r"per_layer_(input_gate|projection|model_projection)", "layers.per_layer_input_{}"),
