@@ -3,10 +3,11 @@ r"""Alternating updates: several streams of rows, of which a layer computes one 
 Definition   m(x) = tanh(RMSNorm(x) W^R / d_model); predicted X'_s = X_s + sum_t C_s,t X_t with C_s = m(X_a) W_s^P;
              the layer gives Z = F(X'_a) for the active stream a; corrected X''_s = X'_s + (1 + k_s)(Z - X'_a) with
              k_s = m(Z) . w_s^K
-Result       without predictions and corrections every stream moves as the active one, which is the layer's output; the
-             products of a layer with S streams are those of one stream and 2 n S (2 d_model + S^2 + S + S d_model)
+Result       the active stream becomes Z + k_a (Z - X'_a); beside the layer itself, S streams need
+             2 n S (2 d_model + S^2 + S + S d_model) FLOPs of products
 Shapes       X, X' and X'' (n, S d_model), streams side by side; Z (n, d_model), W^R (d_model, S), W^P (S, S, S),
              W^K (S, S)
+Assumes      no row is 0, at which a length has no slope: `new_streams` and `joined_streams` are not in the catalogue
 Source       Baykal et al. (2023), section 3; Gemma Team (2025), Gemma 3n, as in the released code, for m
 """
 
@@ -18,12 +19,17 @@ from derivations.language.arrays.contraction import contraction, operand_of
 from derivations.language.arrays.expression import Array, ColumnBroadcast, Variable, array
 from derivations.language.arrays.functions import Hadamard, RowMean, named, square
 from derivations.language.arrays.shapes import Blocks
+from derivations.language.counting.costs import Count
+from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer, part
+from derivations.language.results.derivation import Derivation, claim, derivation, result, step
 from derivations.normalisation.rms_norm import rms_norm
-from derivations.symbols import d_model, epsilon, index, j, n, scalar, size
+from derivations.symbols import d_model, epsilon, i, index, j, n, scalar, size
 
 __all__ = ["S", "corrected_streams", "joined_streams", "new_streams", "predicted_streams", "stream_router"]
 
+TOPIC = "residual"
+BAYKAL = "Baykal et al. (2023), section 3"
 S = size("S")  # streams
 SIDE_BY_SIDE = Blocks(S, d_model)
 LEAST = Rational(1, 10**5)  # of a mean square that is divided by
@@ -34,6 +40,7 @@ bounded = named("tanh", tanh(x), x)
 as_large = named("as_large", x * sqrt(y) / sqrt(Max(z, LEAST)), x, y, z)
 
 
+@catalogued
 def stream_router(eps: Expr | int = epsilon) -> Layer:
     """Return S numbers between -1 and 1 for each row.
 
@@ -47,6 +54,7 @@ def stream_router(eps: Expr | int = epsilon) -> Layer:
     return Layer("stream_router", (Z,), (W_R,), let, let("R")(bounded(P)))
 
 
+@catalogued
 def predicted_streams() -> Layer:
     """Return streams that are predicted from all of them.
 
@@ -62,6 +70,7 @@ def predicted_streams() -> Layer:
     return Layer("predicted_streams", (X, R), (W_P,), let, let("X_predicted")(Concatenate(P[s], s, S)))
 
 
+@catalogued
 def corrected_streams(active: int = 0) -> Layer:
     """Return predicted streams, moved by what the active one was wrong by.
 
@@ -110,3 +119,30 @@ def joined_streams() -> Layer:
     P = let("P", over=(s, S - 1))(column_block(rest, s) @ W[s])
     others = SumOver(_sized(let, P, first), s, S - 1)
     return Layer("joined_streams", (X,), (W,), let, let("Z")((first + others) / S))
+
+
+@result
+def active_stream() -> Derivation:
+    """The active stream moves to what the layer gives, and beyond it by its correction."""
+    A, k = array("A", n, d_model), scalar("k")  # the predicted rows of the active stream, and its correction
+    return derivation(
+        "The active stream becomes the output of the layer, plus $k$ times what the prediction was wrong by",
+        claim((A + (Z - A) + k * (Z - A))[i, j], step("algebra", (Z + k * (Z - A))[i, j])),
+        ranges={i: n, j: d_model},
+        source=BAYKAL,
+    )
+
+
+@result
+def stream_costs() -> Derivation:
+    """What streams add to a layer: small maps of S numbers, and the mixture of the streams."""
+    router, predicted, corrected = stream_router(), predicted_streams(), corrected_streams()
+    return derivation(
+        "Parameters of the streams of a layer, and the products of prediction and correction",
+        claim(Count("parameters", router), step("count", S * d_model + d_model)),
+        claim(Count("parameters", predicted), step("count", S**3)),
+        claim(Count("parameters", corrected), step("count", S**2)),
+        claim(Count("matmul FLOPs", predicted), step("count", 2 * n * S**3 + 2 * n * S**2 * d_model)),
+        claim(Count("matmul FLOPs", corrected), step("count", 2 * n * S**2)),
+        source=BAYKAL,
+    )

@@ -80,6 +80,7 @@ SIZES: Mapping[str, str] = {  # of some layers only; a letter that means other t
     "d_P": "columns of an indexer's key that are not rotated",
     "k_I": "keys that an indexer chooses for a position",
     "d_E": "width of the row that a layer has for a token",
+    "r_A": "rank of a learned residual branch",
     "r_Q": "width of the latent vector of queries",
     "r_KV": "width of the latent vector of keys and values",
     "g_D": "heads of keys of a delta rule",

@@ -39,6 +39,7 @@ from numeric.verification.reference.lightning import decaying_heads, lightning_a
 from numeric.verification.reference.loss import cross_entropy, soft_cross_entropy
 from numeric.verification.reference.model import transformer
 from numeric.verification.reference.position_wise import (
+    augmented_residual,
     batch_norm,
     batch_norm_inference,
     feed_forward,
@@ -47,6 +48,7 @@ from numeric.verification.reference.position_wise import (
     linear,
     low_rank_adaptation,
     rms_norm,
+    sparse_gated_feed_forward,
 )
 from numeric.verification.reference.recurrences import (
     causal_convolution,
@@ -69,6 +71,13 @@ from numeric.verification.reference.sequence import (
     rotary_embedding,
 )
 from numeric.verification.reference.stacks import decoder, decoder_layer, encoder, encoder_layer, pre_norm_layer
+from numeric.verification.reference.streams import (
+    corrected_streams,
+    joined_streams,
+    new_streams,
+    predicted_streams,
+    stream_router,
+)
 from numeric.verification.reference.time_mixing import channel_mixing, time_mixing
 from numeric.verification.reference.tokens import embedding, per_layer_embedding, positional_encoding
 
@@ -76,6 +85,7 @@ __all__ = [
     "alibi_attention",
     "attention_weights",
     "audio_stem",
+    "augmented_residual",
     "batch_norm",
     "batch_norm_inference",
     "causal_convolution",
@@ -83,6 +93,7 @@ __all__ = [
     "channel_mixing",
     "class_token",
     "convolution",
+    "corrected_streams",
     "cross_entropy",
     "decaying_heads",
     "decoder",
@@ -99,6 +110,7 @@ __all__ = [
     "grouped_convolution",
     "grouped_query_attention",
     "head_states",
+    "joined_streams",
     "kimi_delta_attention",
     "latent_attention",
     "layer_norm",
@@ -111,10 +123,12 @@ __all__ = [
     "low_rank_adaptation",
     "mixture_of_experts",
     "multi_head_attention",
+    "new_streams",
     "padding_mask",
     "per_layer_embedding",
     "positional_encoding",
     "pre_norm_layer",
+    "predicted_streams",
     "recurrent_step",
     "relative_position_bias",
     "rms_norm",
@@ -125,8 +139,10 @@ __all__ = [
     "short_convolution",
     "soft_cross_entropy",
     "softmax",
+    "sparse_gated_feed_forward",
     "sparse_latent_attention",
     "state_space_heads",
+    "stream_router",
     "time_mixing",
     "transformer",
 ]

@@ -23,6 +23,7 @@ from numeric.verification.reference.scalars import Array, Matrix, at_fifty_digit
 
 __all__ = [
     "ACTIVATIONS",
+    "augmented_residual",
     "batch_norm",
     "batch_norm_inference",
     "dropout",
@@ -33,6 +34,7 @@ __all__ = [
     "low_rank_adaptation",
     "rms_norm",
     "scale_norm",
+    "sparse_gated_feed_forward",
 ]
 
 
@@ -215,6 +217,40 @@ def gated_feed_forward(
     """
     pairs = zip(linear(X, W_gate, b_gate), linear(X, W_up, b_up), strict=True)
     return linear([[p / (1 + mp.exp(-p)) * u for p, u in zip(*rows, strict=True)] for rows in pairs], W_down, b_down)
+
+
+@at_fifty_digits
+def sparse_gated_feed_forward(X: Array, W_gate: Array, W_up: Array, W_down: Array, tau: float) -> Matrix:
+    """Return the gated network with GELU whose gate is closed up to tau standard deviations above the mean of its row.
+
+    Definition   (gelu(max(0, p - mean(p) - tau sqrt(mean((p - mean(p))^2)))) o (x W_up)) W_down, p = x W_gate
+    Shapes       X (n, d_model), W_gate and W_up (d_model, d_ff), W_down (d_ff, d_model) -> (n, d_model)
+    Source       Gemma Team (2025), Gemma 3n, as in the released code
+    Raises       ValueError where shapes disagree
+    """
+    [tau] = read("sparse_gated_feed_forward", tau=(tau, ""))
+    opened = []
+    for row in linear(X, W_gate):
+        mean = sum(row) / len(row)
+        deviation = mp.sqrt(sum((p - mean) ** 2 for p in row) / len(row))
+        opened.append([gelu(relu(p - mean - tau * deviation)) for p in row])
+    pairs = zip(opened, linear(X, W_up), strict=True)
+    return linear([[g * u for g, u in zip(*rows, strict=True)] for rows in pairs], W_down)
+
+
+@loops_of("augmented_residual")
+@at_fifty_digits
+def augmented_residual(X: Array, W_left: Array, W_right: Array, branch_norm: Mapping[str, Array]) -> Matrix:
+    """Return the rows plus the norm of a map of low rank.
+
+    Definition   x + RMSNorm(x W_left W_right)
+    Shapes       X (n, d_model), W_left (d_model, r_A), W_right (r_A, d_model) -> (n, d_model)
+    Source       Menghani et al. (2024), section 2
+    Raises       ValueError where shapes disagree
+    """
+    (X,) = read("augmented_residual", X=(X, "n d_model"))
+    branch = rms_norm(linear(linear(X, W_left), W_right), **branch_norm)
+    return [[a + b for a, b in zip(*rows, strict=True)] for rows in zip(X, branch, strict=True)]
 
 
 @loops_of("low_rank_adaptation")
