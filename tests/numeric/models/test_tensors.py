@@ -46,6 +46,14 @@ def test_every_real_type_is_read_exactly(tmp_path: Path, kind: str, dtype: Any) 
     np.testing.assert_array_equal(read, VALUES)
 
 
+@pytest.mark.parametrize(("axis", "wanted"), [(0, [[3.0, 4.0, 5.0]]), (1, [[1.0, 2.0], [4.0, 5.0]])])
+def test_a_cut_is_some_places_along_an_axis(tmp_path: Path, axis: int, wanted: list[list[float]]) -> None:
+    """Of a tensor with the columns of all layers a layer reads its own."""
+    written(tmp_path, {"w": entry()}, np.arange(6, dtype="<f4").tobytes())
+    found = find_tensors(tmp_path)["w"]
+    assert read_tensor(found, float, (axis, 1, len(wanted[0]) if axis else 1)).tolist() == wanted
+
+
 def test_bfloat16_is_widened_bit_by_bit(tmp_path: Path) -> None:
     """All 65536 of them, with infinities, NaN and subnormal numbers: the upper half of a float32."""
     every = np.arange(2**16, dtype="<u2")
