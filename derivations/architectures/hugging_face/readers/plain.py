@@ -379,7 +379,7 @@ def _layers(family: Decoder, f: Fields, block: Block) -> tuple[Run, ...]:
         raise f.error("sliding_window", "is null, and there are layers with a window")
     assert isinstance(block.attention, Attention)
     every = block.attention.positions
-    assert not isinstance(every, Alibi)
+    assert every is None or isinstance(every, Rotary)
     turned: dict[str, Rotary | None] = (
         rotary_by_kind(f, family.base) if windows.by_kind else dict.fromkeys(KINDS, every)
     )
