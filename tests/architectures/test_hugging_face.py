@@ -119,6 +119,7 @@ RELATIVES = [
     "qwen3_vl_text",
     "recurrent_gemma",
     "roberta-prelayernorm",
+    "sarvam_mla",
     "siglip",
     "siglip_text_model",
     "siglip_vision_model",

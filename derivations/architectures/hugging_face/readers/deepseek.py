@@ -38,7 +38,7 @@ from derivations.recurrences.causal_convolution import width
 from derivations.recurrences.gated_delta_net import key_heads, key_width, kimi_delta_attention, value_width
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, size
 
-__all__ = ["deepseek_v2", "deepseek_v3", "glm4_moe_lite", "kimi_linear", "minicpm3", "youtu"]
+__all__ = ["deepseek_v2", "deepseek_v3", "glm4_moe_lite", "kimi_linear", "minicpm3", "sarvam_mla", "youtu"]
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,24 @@ def deepseek_v3(f: Fields, kind: str) -> Parts:
         f.only(field, understood)
     _prediction_layers(f)
     return _with_experts(f, kind, Defaults())
+
+
+@family("sarvam_mla", decoder_heads("DeepseekV3") | decoder_heads("SarvamMLA"), DEEPSEEK_V3)
+def sarvam_mla(f: Fields, kind: str) -> Parts:
+    """Sarvam 105B (Sarvam AI 2026): DeepSeek-V3 with one dense layer and one group."""
+    for field, usual in OF_SARVAM.items():
+        if field in f.config:
+            f.config[usual] = f.take(usual, also=(field,))
+    cached = (f.whole("kv_lora_rank") or 0) + (f.whole("qk_rope_head_dim") or 0)
+    if f.config.get("head_dim") == cached:  # of what is kept for a position, in the first files
+        f.config["head_dim"] = f.config["qk_rope_head_dim"]
+    rule = f.config.get("rope_scaling")
+    if isinstance(rule, dict) and rule.get("type") == "deepseek_yarn":
+        f.config["rope_scaling"] = rule | {"type": "yarn"}
+    for field, understood in _UNDERSTOOD.items():
+        f.only(field, understood)
+    _prediction_layers(f)
+    return _with_experts(f, kind, Defaults(query_rank=None, dense=1, groups=(1, 1)))
 
 
 @family("deepseek_v32", decoder_heads("DeepseekV32"), DEEPSEEK_V3)
@@ -169,6 +187,8 @@ def minicpm3(f: Fields, kind: str) -> Parts:
     return Parts(replace(parts.head, scale=Rational(base, f.values[d_model])), decoder=stack)
 
 
+# the names of the fields in the first files of Sarvam's models, and those of DeepSeek-V3
+OF_SARVAM = {"num_experts": "n_routed_experts", "num_shared_experts": "n_shared_experts", "q_head_dim": "qk_head_dim"}
 # the names of the fields of Kimi Linear, and those of DeepSeek-V3
 OF_KIMI = {
     "num_experts": "n_routed_experts",

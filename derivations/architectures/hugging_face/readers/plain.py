@@ -197,7 +197,7 @@ def reader_of(family: Decoder) -> Reader:
 def _read(family: Decoder, f: Fields, kind: str) -> Parts:
     for name, usual in family.renamed.items():
         if name in f.config:
-            f.config[usual] = f.take(name)
+            f.config[usual] = f.take(usual, also=(name,))
     if family.turned and not any(f.config.get(each) for each in ("rope_parameters", "rope_scaling")):
         f.config["rope_parameters"] = dict(family.turned)
     for name, values in family.only.items():

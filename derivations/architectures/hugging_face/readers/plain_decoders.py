@@ -11,7 +11,17 @@ from dataclasses import replace
 
 from derivations.activations.xielu import xielu
 from derivations.architectures.checkpoints.family import Family as Names
-from derivations.architectures.checkpoints.family import Stored, also, fused, network, norm
+from derivations.architectures.checkpoints.family import (
+    Stored,
+    also,
+    fused,
+    gated,
+    in_sections,
+    linear,
+    network,
+    norm,
+    table,
+)
 from derivations.architectures.checkpoints.llama import LLAMA, MIXTRAL, QWEN_3_EXPERTS, llama_around
 from derivations.architectures.checkpoints.plain import (
     AFTER,
@@ -96,8 +106,22 @@ GLM_EXPERTS = Sparse(
     buffered=True,
 )
 PREDICTION = ("num_nextn_predict_layers",)  # layers that predict further tokens, which are no part of the model
+GLM_4_MOE = Decoder(
+    eps=FIVE,
+    groups=8,
+    biases=(("attention_bias", False), False),
+    query_key_norm=("use_qk_norm", False),
+    share="0.5",
+    sparse=GLM_EXPERTS,
+    without_effect=PREDICTION,
+)
+HUNYUAN_NORMS = (
+    norm(f"{BLOCK}.query_norm", f"{AT}.query_layernorm"),
+    norm(f"{BLOCK}.key_norm", f"{AT}.key_layernorm"),
+)
+HUNYUAN = Decoder(eps=FIVE, query_key_norm=True, norm_after=True)
 
-# model_type: the prefix of the library's classes, the family, and the names of its weights in checkpoints
+# model_type: the prefix of the library's classes, "|" and that in released files if it is another, the family, and the names of its weights in checkpoints
 DECODERS: dict[str, tuple[str, Decoder, Names]] = {
     "apertus": (  # Swiss AI Initiative (2025)
         "Apertus",
@@ -193,6 +217,36 @@ DECODERS: dict[str, tuple[str, Decoder, Names]] = {
             {"decoder.experts.b_correction": Stored(f"{LAYERS}.mlp.moe_statics.e_score_correction_bias", axes="flat")},
         ),
     ),
+    "exaone": (  # LG AI Research (2024), EXAONE 3.0
+        "Llama|Exaone",
+        replace(
+            LLAMA_LIKE,
+            groups=8,
+            head_width=None,
+            base="500000",
+            renamed={
+                "num_layers": "num_hidden_layers",
+                "layer_norm_epsilon": "rms_norm_eps",
+                "activation_function": "hidden_act",
+            },
+        ),
+        replace(
+            LLAMA,
+            prefixes=("transformer.", *LLAMA.prefixes),
+            renamed={
+                r"^wte\.": "embed_tokens.",
+                r"^h\.": "layers.",
+                r"^ln_f\.": "norm.",
+                r"\.ln_1\.": ".input_layernorm.",
+                r"\.ln_2\.": ".post_attention_layernorm.",
+                r"\.attn\.attention\.": ".self_attn.",
+                r"\.out_proj\.": ".o_proj.",
+                r"\.c_fc_0\.": ".gate_proj.",
+                r"\.c_fc_1\.": ".up_proj.",
+                r"\.c_proj\.": ".down_proj.",
+            },
+        ),
+    ),
     "exaone4": (  # LG AI Research (2025), EXAONE 4.0
         "Exaone4",
         Decoder(
@@ -238,11 +292,23 @@ DECODERS: dict[str, tuple[str, Decoder, Names]] = {
     ),
     "hunyuan_v1_dense": (  # Tencent (2025)
         "HunYuanDenseV1",
-        Decoder(eps=FIVE, query_key_norm=True, norm_after=True),
+        HUNYUAN,
+        also(LLAMA, *HUNYUAN_NORMS),
+    ),
+    "hunyuan_v1_moe": (  # Tencent (2024), Hunyuan-Large
+        "HunYuanMoEV1",
+        replace(
+            HUNYUAN,
+            sparse=Sparse(("num_experts",), shared="intermediate_size"),  # which is as wide as an expert
+            renamed={"moe_topk": "num_experts_per_tok"},
+        ),
         also(
-            LLAMA,
-            norm(f"{BLOCK}.query_norm", f"{AT}.query_layernorm"),
-            norm(f"{BLOCK}.key_norm", f"{AT}.key_layernorm"),
+            QWEN_3_EXPERTS,
+            *HUNYUAN_NORMS,
+            {"decoder.experts.W_router": Stored(f"{LAYERS}.mlp.gate.wg.weight")},
+            gated(
+                "decoder.experts.shared_experts", *(f"{LAYERS}.mlp.shared_mlp.{n}_proj" for n in ("gate", "up", "down"))
+            ),
         ),
     ),
     "jais2": (
@@ -330,6 +396,34 @@ DECODERS: dict[str, tuple[str, Decoder, Names]] = {
         ),
         MIXTRAL,
     ),
+    "sarvam_moe": (  # Sarvam AI (2026)
+        "Glm4Moe|SarvamMoE",
+        replace(
+            GLM_4_MOE,
+            eps=SIX,
+            groups=4,
+            head_width=64,
+            base="8000000",
+            sparse=replace(GLM_EXPERTS, scale=Scale("routed_scaling_factor", "2.5")),
+            share="1",
+            query_key_norm=("use_qk_norm", True),
+            renamed={
+                "num_experts": "n_routed_experts",
+                "num_shared_experts": "n_shared_experts",
+                "num_mtp_layers": "num_nextn_predict_layers",
+                "use_qkv_bias": "attention_bias",
+            },
+        ),
+        also(
+            GLM_NAMES,
+            table("E", "word_embeddings.weight"),
+            in_sections(BLOCK, f"{LAYERS}.attention.query_key_value", "Q Q_pass", "K K_pass", "V"),
+            linear(f"{BLOCK}.W_O", f"{LAYERS}.attention.dense"),
+            norm(f"{BLOCK}.query_norm", f"{LAYERS}.attention.query_layernorm"),
+            norm(f"{BLOCK}.key_norm", f"{LAYERS}.attention.key_layernorm"),
+            {"decoder.experts.b_correction": Stored(f"{LAYERS}.mlp.gate.expert_bias")},
+        ),
+    ),
     "seed_oss": (  # ByteDance (2025)
         "SeedOss",
         Decoder(
@@ -389,15 +483,7 @@ DECODERS: dict[str, tuple[str, Decoder, Names]] = {
     ),
     "glm4_moe": (  # Z.ai (2025), GLM-4.5
         "Glm4Moe",
-        Decoder(
-            eps=FIVE,
-            groups=8,
-            biases=(("attention_bias", False), False),
-            query_key_norm=("use_qk_norm", False),
-            share="0.5",
-            sparse=GLM_EXPERTS,
-            without_effect=PREDICTION,
-        ),
+        GLM_4_MOE,
         GLM_NAMES,
     ),
     "hyperclovax": (  # NAVER Cloud (2025), HyperCLOVA X SEED
@@ -414,7 +500,7 @@ DECODERS: dict[str, tuple[str, Decoder, Names]] = {
             norm("decoder.feed_forward_norm_after", f"{LAYERS}.post_norm2"),
         ),
     ),
-    "internlm3": ("Llama", replace(LLAMA_LIKE, groups=2), LLAMA),  # InternLM (2025)
+    "internlm3": ("Llama|InternLM3", replace(LLAMA_LIKE, groups=2), LLAMA),  # InternLM (2025)
     "iquestcoder": ("Llama", replace(LLAMA_LIKE, groups=8), LLAMA),  # IQuest (2026)
     "mellum": (  # JetBrains (2026), Mellum 2
         "Mellum",
@@ -460,5 +546,6 @@ DECODERS: dict[str, tuple[str, Decoder, Names]] = {
     ),
 }
 
-for model_type, (prefix, decoder, names) in DECODERS.items():
-    family(model_type, decoder_heads(prefix), names)(reader_of(decoder))
+for model_type, (prefixes, decoder, names) in DECODERS.items():
+    heads = {name: kind for prefix in prefixes.split("|") for name, kind in decoder_heads(prefix).items()}
+    family(model_type, heads, names)(reader_of(decoder))
