@@ -13,16 +13,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
+from derivations.architectures.checkpoints.family import also
 from derivations.architectures.checkpoints.joined import joined_names, names_of_text
-from derivations.architectures.checkpoints.llama import LLAMA
+from derivations.architectures.checkpoints.llama import LLAMA, QWEN_3_EXPERTS
 from derivations.architectures.hugging_face.families import family, family_of
 from derivations.architectures.hugging_face.fields import Fields, shown
 from derivations.architectures.hugging_face.positions import of_one_axis
-from derivations.architectures.hugging_face.readers.gated import qwen2, qwen3
+from derivations.architectures.hugging_face.readers.gated import qwen2, qwen3, qwen3_moe
+from derivations.architectures.hugging_face.readers.texts import STACKED
 from derivations.architectures.hugging_face.readers.towers import SEEN, TOWERS, deepened, inside, tower_of
 from derivations.architectures.hugging_face.shared import Parts
 
-__all__ = ["JOINED", "TEXTS", "TEXT_ALONE", "qwen2_of_text", "qwen3_of_text"]
+__all__ = ["JOINED", "TEXTS", "TEXT_ALONE", "qwen2_of_text", "qwen3_moe_of_text", "qwen3_of_text"]
 
 TEXT_ALONE = "the language model alone, without what reads pictures"
 
@@ -40,6 +42,7 @@ JOINED: Mapping[str, tuple[str, bool]] = {
     "qwen2_vl": ("Qwen2VL", False),  # Wang et al. (2024)
     "qwen2_5_vl": ("Qwen2_5_VL", False),  # Bai et al. (2025)
     "qwen3_vl": ("Qwen3VL", False),  # Qwen Team (2025)
+    "qwen3_vl_moe": ("Qwen3VLMoe", False),
     "qwen3_5": ("Qwen3_5", False),  # Qwen Team (2026)
     "qwen3_5_moe": ("Qwen3_5Moe", False),
     "vipllava": ("VipLlava", False),  # Cai et al. (2024)
@@ -119,6 +122,14 @@ def qwen2_of_text(f: Fields, kind: str) -> Parts:
     """Qwen2-VL's language model: Qwen2, with positions of three axes."""
     of_one_axis(f)
     return qwen2(f, kind)
+
+
+@family("qwen3_vl_moe_text", {"Qwen3VLMoeTextModel": "none"}, also(QWEN_3_EXPERTS, STACKED))
+def qwen3_moe_of_text(f: Fields, kind: str) -> Parts:
+    """Qwen3-VL's language model with experts, whose weights add up to 1."""
+    of_one_axis(f)
+    f.config |= {"norm_topk_prob": True, "rope_theta": f.take("rope_theta", 500000.0)}
+    return qwen3_moe(f, kind)
 
 
 @family("qwen3_vl_text", {"Qwen3VLTextModel": "none"}, LLAMA)

@@ -39,7 +39,7 @@ from derivations.architectures.description import Norm
 from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.readers.plain import Decoder, Scale, Sparse, Windows, reader_of
 
-__all__ = ["DECODERS"]
+__all__ = ["DECODERS", "FIVE"]
 
 LAYER, WITHOUT_SHIFT, WITHOUT_BOTH = (
     Norm("layer"),
@@ -121,7 +121,7 @@ HUNYUAN_NORMS = (
 )
 HUNYUAN = Decoder(eps=FIVE, query_key_norm=True, norm_after=True)
 
-# model_type: the prefix of the library's classes, "|" and that in released files if it is another, the family, and the names of its weights in checkpoints
+# model_type: the prefix of classes in the library, and behind "|" in released files; the family; names of weights
 DECODERS: dict[str, tuple[str, Decoder, Names]] = {
     "apertus": (  # Swiss AI Initiative (2025)
         "Apertus",

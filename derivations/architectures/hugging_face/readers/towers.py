@@ -63,7 +63,10 @@ LEFT_OUT: Mapping[str, Mapping[str, object]] = {
     "siglip_text_model": {**BASE, "vocab_size": 32000, "max_position_embeddings": 64},
     "siglip_vision_model": {**BASE, "image_size": 224, "patch_size": 16},
     "gemma3_text": {"vocab_size": 262208, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256},
-    **{name: {"deepstack_visual_indexes": [8, 16, 24]} for name in ("qwen3_vl", "qwen3_vl_vision")},
+    **{
+        name: {"deepstack_visual_indexes": [8, 16, 24]}
+        for name in ("qwen3_vl", "qwen3_vl_vision", "qwen3_vl_moe", "qwen3_vl_moe_vision")
+    },
 }
 
 
@@ -175,10 +178,12 @@ def _qwen2(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
 def _qwen3(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
     """Qwen3-VL (Qwen Team 2025): as Qwen2-VL, and rows behind earlier layers, joined first and then normed."""
     joined = vision.let(size("w"), (vision.whole("spatial_merge_size", 2) or 1) ** 2)
-    depth, text = vision.values[N], f.values[N]
+    depth, text = vision.values[N], f.values.get(N, 0)
     behind = [number + 1 for number in vision.numbers("deepstack_visual_indexes", depth)]
-    if sorted(set(behind)) != behind or len(behind) > text:
+    if sorted(set(behind)) != behind or len(behind) > text > 0:
         raise vision.error("deepstack_visual_indexes", f"is not a list of growing numbers, of at most {text} layers")
+    if behind and not text:
+        raise f.error("text_config", "has layers of several kinds, behind which rows of pictures are not described")
     projector = _merger(f, vision, "out_hidden_size", of_pictures(joined))
     deep = (replace(projector, norm_joined=True),) * len(behind)
     tower = _behind(vision, pictures, [depth, *behind], projector, 0)
@@ -247,6 +252,8 @@ OWN: Mapping[str, Family] = {  # encoders that are read inside other models alon
     "qwen2_vl_vision": Family(_qwen2_vision, {"": "none"}),
     "qwen3_vl": Family(_qwen3_vision, {"": "none"}),
     "qwen3_vl_vision": Family(_qwen3_vision, {"": "none"}),
+    "qwen3_vl_moe": Family(_qwen3_vision, {"": "none"}),
+    "qwen3_vl_moe_vision": Family(_qwen3_vision, {"": "none"}),
 }
 Join = Callable[[Fields, Fields, Architecture], Tower]
 # model_type: the model types of its tower, the first where none is named, and how its rows become rows among tokens
@@ -257,4 +264,5 @@ TOWERS: Mapping[str, tuple[tuple[str, ...], Join]] = {
     "paligemma": (("siglip_vision_model",), _paligemma),
     "qwen2_vl": (("qwen2_vl_vision", "qwen2_vl"), _qwen2),
     "qwen3_vl": (("qwen3_vl_vision", "qwen3_vl"), _qwen3),
+    "qwen3_vl_moe": (("qwen3_vl_moe_vision", "qwen3_vl_moe"), _qwen3),
 }

@@ -335,6 +335,7 @@ THREE_AXES: Changes = {
     "hidden_size": 32,
     "rope_parameters": {"rope_type": "default", "rope_theta": 100.0, "mrope_section": [2, 1, 1]},
 }
+HALF_AXES: Changes = THREE_AXES | {"rope_parameters": THREE_AXES["rope_parameters"] | {"partial_rotary_factor": 0.5}}
 # without its states, which the library makes of another width, and drops from step to step of a text
 MIXED_ROWS: Changes = {**TOKENS, "hidden_size": 12, "num_hidden_layers": 3, "use_cache": False}
 STATES: Changes = {"hidden_size": 24, "num_hidden_layers": 3, "state_size": 5, **TOKENS}
@@ -436,6 +437,20 @@ COUNTED: list[tuple[str, Changes]] = [
     ("Qwen2VLTextModel", THREE_AXES),
     ("Qwen2_5_VLTextModel", THREE_AXES),
     ("Qwen3VLTextModel", THREE_AXES | {"head_dim": 8}),
+    ("Qwen3VLMoeTextModel", THREE_AXES | FEW | {"head_dim": 8}),
+    ("Qwen3VLMoeTextModel", THREE_AXES | FEW | {"head_dim": 8, "mlp_only_layers": [1], "attention_bias": True}),
+    ("Glm4vTextModel", THREE_AXES),
+    ("GlmImageTextModel", THREE_AXES | {"attention_bias": False}),
+    ("GlmOcrTextModel", THREE_AXES),
+    ("GlmOcrTextModel", HALF_AXES | {"head_dim": 16}),
+    ("Glm4vMoeTextModel", HALF_AXES | ONE_GROUP | {"hidden_size": 64}),
+    ("Glm4vMoeTextModel", HALF_AXES | ROUTED | {"hidden_size": 64, "attention_bias": False}),
+    ("PaddleOCRTextModel", THREE_AXES | {"head_dim": 8}),
+    ("PaddleOCRTextModel", THREE_AXES | {"head_dim": 8, "use_bias": True}),
+    ("Granite4VisionTextModel", WIDE | SCALES),
+    ("Granite4VisionTextModel", WIDE | BIASED),
+    ("GraniteDoclingTextModel", WIDE),
+    ("Emu3TextModel", WIDE),
 ]
 
 
@@ -567,6 +582,10 @@ MADE_OF_MODELS: list[tuple[str, Changes]] = [
     (
         "Qwen3VLForConditionalGeneration",
         {"image_token_id": 22, "text_config": THREE_AXES | {"head_dim": 8}, "vision_config": OF_ONE_SIZE},
+    ),
+    (
+        "Qwen3VLMoeForConditionalGeneration",
+        {"image_token_id": 22, "text_config": THREE_AXES | FEW | {"head_dim": 8}, "vision_config": OF_ONE_SIZE},
     ),
 ]
 WITHOUT_DEEP: Changes = {name: size for name, size in OF_ONE_SIZE.items() if name != "deepstack_visual_indexes"}
