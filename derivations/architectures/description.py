@@ -574,6 +574,11 @@ class Head:
     width: Expr | None = None
     end: int | None = None
 
+    @property
+    def scores_tokens(self) -> bool:
+        """Whether every row gets scores of all tokens."""
+        return self.kind in ("language_model", "masked_language_model")
+
 
 @dataclass(frozen=True)
 class Projector:

@@ -178,7 +178,7 @@ class LoadedModel:
         Raises       InputError where tokens do not fit, or the model scores no following tokens
         """
         architecture = self.model.architecture
-        if architecture.decoder is None or architecture.head.kind != "language_model":
+        if architecture.decoder is None or not architecture.head.scores_tokens:
             raise InputError(f"{self.model.name} does not score following tokens: it generates nothing")
         if architecture.tower is not None:
             raise InputError(f"{self.model.name} reads a picture as well: it generates nothing here yet; use logits")

@@ -7,8 +7,10 @@ from derivations.architectures.checkpoints.family import (
     Family,
     Stored,
     affine,
+    also,
     attention,
     fused,
+    gated,
     head,
     in_sections,
     instead,
@@ -27,9 +29,12 @@ __all__ = [
     "DISTILBERT",
     "ELECTRA",
     "EUROBERT",
+    "JINA",
     "MEGATRON_BERT",
     "MODERNBERT",
+    "MODERNBERT_DECODER",
     "MPNET",
+    "NOMIC",
     "ROBERTA",
     "ROBERTA_PRE_NORM",
     "XLM_ROBERTA_XL",
@@ -236,6 +241,40 @@ MODERNBERT = Family(
     },
     prefixes=("model.",),
     same={"decoder.weight": "embeddings.tok_embeddings.weight"},
+)
+MODERNBERT_DECODER = also(
+    replace(
+        MODERNBERT, weights={name.replace("encoder.", "decoder."): each for name, each in MODERNBERT.weights.items()}
+    ),
+    attention(
+        "decoder.self_attention", *(f"layers.{{n}}.attn.{each}" for each in ("q_proj", "k_proj", "v_proj", "Wo"))
+    ),
+    affine("transform", "lm_head.dense"),
+    norm("transform_norm", "lm_head.norm"),
+)
+TURNED = "encoder.layers.{n}"  # a layer of an encoder with rotary positions
+AROUND = {
+    **norm("embedding_norm", "emb_ln"),
+    **norm("encoder.self_attention_norm", f"{TURNED}.norm1"),
+    **norm("encoder.feed_forward_norm", f"{TURNED}.norm2"),
+}
+JINA = also(
+    ROBERTA,
+    AROUND,
+    in_sections("encoder.self_attention", f"{TURNED}.mixer.Wqkv", "Q", "K", "V"),
+    linear("encoder.self_attention.W_O", f"{TURNED}.mixer.out_proj"),
+    network("encoder", f"{TURNED}.mlp.fc1", f"{TURNED}.mlp.fc2"),
+)
+NOMIC = replace(
+    also(
+        BERT,
+        AROUND,
+        in_sections("encoder.self_attention", f"{TURNED}.attn.Wqkv", "Q", "K", "V"),
+        linear("encoder.self_attention.W_O", f"{TURNED}.attn.out_proj"),
+        gated("encoder.feed_forward", *(f"{TURNED}.mlp.{name}" for name in ("fc12", "fc11", "fc2"))),
+        norm("transform_norm", "cls.predictions.transform.layer_norm"),
+    ),
+    prefixes=("nomic_bert.",),
 )
 ONCE = "encoder.albert_layer_groups.0.albert_layers.0"  # the layer that is applied again and again
 ALBERT = Family(

@@ -106,7 +106,7 @@ class Serving:
     @property
     def generates(self) -> bool:
         """Whether the model writes tokens one by one, so that it keeps a cache and needs the last logits only."""
-        return decoding_stack(self.model) is not None and self.model.architecture.head.kind == "language_model"
+        return decoding_stack(self.model) is not None and self.model.architecture.head.scores_tokens
 
     # --- bytes ---
 

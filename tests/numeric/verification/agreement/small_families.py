@@ -112,6 +112,7 @@ ENCODER: Changes = {
 }
 MODERN: Changes = {**ENCODER, **TOKENS, "local_attention": 5, "num_attention_heads": 2, "hidden_activation": "relu"}
 FROM_PADDING: Changes = ENCODER | {"pad_token_id": 1, "num_labels": 5}  # positions are numbered from the padding token
+TURNING: Changes = ENCODER | {"num_attention_heads": 2, "num_labels": 5, "pad_token_id": 0}  # pairs of columns
 ENCODERS: dict[str, Changes] = {
     "AlbertForMaskedLM": ENCODER | {"embedding_size": 5, "num_hidden_layers": 3, "hidden_act": "relu"},
     "AlbertForSequenceClassification": ENCODER | {"embedding_size": 12, "num_labels": 5},
@@ -122,6 +123,10 @@ ENCODERS: dict[str, Changes] = {
     "ErnieForMaskedLM": ENCODER,
     "ErnieForSequenceClassification": ENCODER | {"num_labels": 5},
     "EuroBertForMaskedLM": {**TOKENS, **ENCODER, "hidden_size": 24, "num_attention_heads": 4, "num_key_value_heads": 2},
+    "JinaEmbeddingsV3ForMaskedLM": TURNING,
+    "JinaEmbeddingsV3ForSequenceClassification": TURNING,
+    "NomicBertForMaskedLM": TURNING | {"type_vocab_size": 3},
+    "NomicBertForSequenceClassification": TURNING | {"hidden_act": "gelu"},
     "ModernBertForMaskedLM": MODERN | {"num_hidden_layers": 5},
     "MPNetForMaskedLM": FROM_PADDING,
     "MPNetForSequenceClassification": FROM_PADDING,
@@ -311,6 +316,11 @@ LONE: list[tuple[str, Changes]] = [
     ("Glm4MoeForCausalLM", {**SIZES, **TOKENS, **ROUTED, "model_type": "sarvam_moe", "attention_bias": True}),
     ("DeepseekV3ForCausalLM", LATENT | ONE_GROUP | {"model_type": "sarvam_mla"}),
     ("ModernBertForMaskedLM", MODERN | BIASED | NORMS | {"layer_types": ["sliding_attention", "full_attention"]}),
+    ("ModernBertDecoderForCausalLM", MODERN | {"num_hidden_layers": 5}),
+    (
+        "ModernBertDecoderForCausalLM",
+        MODERN | BIASED | NORMS | {"layer_types": ["sliding_attention", "full_attention"]},
+    ),
     ("BioGptForCausalLM", ENCODER | TOKENS),
     ("CodeGenForCausalLM", GPT | {"n_embd": 16, "n_head": 4, "rotary_dim": 2, "n_ctx": 17}),
     ("CodeGenForCausalLM", GPT | {"n_embd": 32, "n_head": 8, "rotary_dim": 4, "n_ctx": 17, "n_inner": 7}),

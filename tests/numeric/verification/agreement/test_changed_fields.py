@@ -55,6 +55,7 @@ TWO_BIASES = (
     "data2vec-text",
     "deberta-v2",
     "ernie",
+    "jina_embeddings_v3",
     "megatron-bert",
     "mpnet",
     "roberta",

@@ -99,11 +99,13 @@ READERS = (  # and write nothing, without a head that scores
     "EuroBert",
     "Hubert",
     "IJepa",
+    "JinaEmbeddings",
     "MPNet",
     "MegatronBert",
     "MetaClip2",
     "ModernBert",
     "Qwen2AudioEncoder",
+    "NomicBert",
     "Roberta",
     "Siglip",
     "T5EncoderModel",
@@ -116,7 +118,7 @@ READERS = (  # and write nothing, without a head that scores
     "XLMRoberta",
 )
 # GPT keeps no keys and values in the library; GPT-Neo multiplies all of them there, those outside of a window as well;
-# without gradients the counter cannot follow how DBRX's experts are cut from one matrix; Granite 4 Vision's language model
+# without gradients the counter cannot follow how DBRX's experts are cut from one matrix; that of Granite 4 Vision
 # makes no cache of its own
 OTHER_WRITERS = ("OpenAIGPT", "GPTNeoFor", "Dbrx", "Granite4VisionText")
 
@@ -800,6 +802,8 @@ def test_every_family_is_executed() -> None:
         "dinov2",
         "dinov3_vit",
         "ijepa",
+        "jina_embeddings_v3",
+        "nomic_bert",
         "siglip",
         "siglip_text_model",
         "siglip_vision_model",

@@ -75,7 +75,10 @@ COMPONENTS = [
     (r"(embeddings\.LayerNorm|layernorm_embedding|pre_layrnorm|pre_ln|word_embeddings_layernorm)", "embedding_norm"),
     (r"project_(in|out)\b", "embedding_projection"),
     (r"(seq_relationship|pooler|classifier\.dense|pre_classifier)", "pooler_and_nsp"),
-    (r"(predictions\.transform\.LayerNorm|lm_head\.(layer_norm|LayerNorm)|vocab_layer_norm)", "lm_head_norm"),
+    (
+        r"(predictions\.transform\.(LayerNorm|layer_norm)|lm_head\.((layer_)?norm|LayerNorm)|vocab_layer_norm)",
+        "lm_head_norm",
+    ),
     (r"(cls\.predictions|lm_head|embed_out|vocab_transform|vocab_projector|proj_out)", "lm_head_{}"),
     (r"(classifier|qa_outputs)", "classifier_{}"),
     (
