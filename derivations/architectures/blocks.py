@@ -34,7 +34,7 @@ from derivations.architectures.description import (
     Rotary,
     Streams,
 )
-from derivations.architectures.projections import norm_layer, rotary_layer
+from derivations.architectures.projections import growth, norm_layer, rotary_layer
 from derivations.attention.latent import SCALE, d_r, k_I, latent_attention, r_KV, r_Q
 from derivations.attention.lightning_indexer import d_P, h_I, lightning_indexer
 from derivations.feed_forward.feed_forward import feed_forward
@@ -267,6 +267,7 @@ def _attention_of(a: Attention, masked: bool, biased: bool) -> Layer:
         scale=SCALE if a.score_scale is None else a.score_scale,
         sparse=latent.indexer is not None,
         indexer=_indexer(latent.indexer, rotary),
+        growth=None if a.temperature is None else growth(a.temperature),
     )
     sizes = {h: a.heads, d_k: a.d_k, d_v: a.d_v, r_KV: latent.key_value_rank, d_r: latent.d_rotary}
     if latent.indexer is not None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from sympy import Expr, Ge, Lambda, Max, Min, Symbol, floor, log, pi
 
 from derivations.activations.sigmoid import sigmoid
-from derivations.architectures.description import Attention, Grid, Norm, Rotary
+from derivations.architectures.description import Attention, Grid, Norm, Rotary, Temperature
 from derivations.language.arrays.arrangements import Tabulated, column_block
 from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.expression import Array, Variable, array
@@ -29,9 +29,14 @@ from derivations.positions.rotary import rotary_embedding
 from derivations.positions.rotary_scaling import SCALINGS, amplitude
 from derivations.symbols import d_k, d_model, index, pos, scalar
 
-__all__ = ["Projections", "clipped", "columns_of", "norm_layer", "rotary_layer"]
+__all__ = ["Projections", "clipped", "columns_of", "growth", "norm_layer", "rotary_layer"]
 
 t, c = scalar("t"), index("c")
+
+
+def growth(temperature: Temperature) -> Expr:
+    """Return the factor of the queries of position `pos`."""
+    return 1 + temperature.strength * log(1 + floor((pos + temperature.first) / temperature.length))
 
 
 def norm_layer(norm: Norm) -> Layer:
@@ -104,9 +109,9 @@ class Projections:
         grown = self.a.temperature
         if grown is None:
             return parts
-        factor = 1 + grown.strength * log(1 + floor((pos + grown.first) / grown.length))
+        factors = Lambda((pos, c), growth(grown))
         return [
-            self._member(f"Q_warm{suffix}", Hadamard(part, Tabulated(Lambda((pos, c), factor), *part.shape)))
+            self._member(f"Q_warm{suffix}", Hadamard(part, Tabulated(factors, *part.shape)))
             for part, (suffix, _) in zip(parts, columns_of(self.a), strict=True)
         ]
 

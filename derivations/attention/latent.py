@@ -10,14 +10,14 @@ Assumes      d_r even
 Source       DeepSeek-AI (2024), DeepSeek-V2, section 2.1
 """
 
-from sympy import Eq, Expr, Mod, Rational, sqrt
+from sympy import Eq, Expr, Lambda, Mod, Rational, sqrt
 
 from derivations.attention.attention import scaled_dot_product_attention
 from derivations.attention.multi_head import heads as plain_heads
 from derivations.attention.multi_head_costs import renamed
-from derivations.language.arrays.arrangements import Concatenate, SumOver, column_block
+from derivations.language.arrays.arrangements import Concatenate, SumOver, Tabulated, column_block
 from derivations.language.arrays.expression import Array, array, mask_array, require
-from derivations.language.arrays.functions import row_softmax
+from derivations.language.arrays.functions import Hadamard, row_softmax
 from derivations.language.arrays.routing import TopKMask
 from derivations.language.arrays.rows import Stacked
 from derivations.language.arrays.shapes import Blocks
@@ -28,7 +28,7 @@ from derivations.language.layers.layer import Equation, Equations, Layer, part
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.normalisation.rms_norm import rms_norm
 from derivations.positions.rotary import rotary_embedding
-from derivations.symbols import batch, d_k, d_model, d_v, epsilon, h, i, m, n, size
+from derivations.symbols import batch, d_k, d_model, d_v, epsilon, h, i, index, m, n, pos, size
 
 __all__ = ["SCALE", "d_r", "k_I", "latent_attention", "latent_head", "r_KV", "r_Q"]
 
@@ -43,6 +43,7 @@ X, I, M = array("X", n, d_model), array("I", n, n), mask_array("M", n, n)
 W_DQ, W_UQ, W_QR = array("W_DQ", d_model, r_Q), array("W_UQ", h, r_Q, d_k), array("W_QR", h, r_Q, d_r)
 W_DKV, W_KR = array("W_DKV", d_model, r_KV), array("W_KR", d_model, d_r)
 W_UK, W_UV, W_O = array("W_UK", h, r_KV, d_k), array("W_UV", h, r_KV, d_v), array("W_O", Blocks(h, d_v), d_model)
+column = index("c")
 W_Q, W_R = array("W_Q", h, d_model, d_k), array("W_R", h, d_model, d_r)  # for queries computed from X
 
 
@@ -79,6 +80,7 @@ def latent_attention(
     scale: Expr = SCALE,
     sparse: bool = False,
     indexer: Layer | None = None,
+    growth: Expr | None = None,
 ) -> Layer:
     """Return multi-head latent attention; without `latent_queries` the queries are computed from X itself.
 
@@ -87,7 +89,8 @@ def latent_attention(
     the usual one, which pairs `halves` or neighbours; if not `rotated`, the columns that all heads share stay as they
     are. `eps` is the epsilon of the norms.
     When `sparse`, a position attends to the k_I visible keys with the largest scores I, which are given, or computed
-    by an `indexer`, a layer from X and c_Q.
+    by an `indexer`, a layer from X and c_Q. Queries are multiplied by the `growth` of their position `pos`, if there is
+    one: c_Q is, or the copy of X that they are computed from.
 
     Definition   as in the docstring of the module
     Shapes       X and Y (n, d_model), mask M (n, n), W_DQ (d_model, r_Q), W_UQ (h, r_Q, d_k), W_QR (h, r_Q, d_r),
@@ -114,6 +117,8 @@ def latent_attention(
         )
         scores = I if indexer is None else let("I")(part("indexer", indexer)(X, source))
         mask = [let("M_I")(TopKMask(scores, M, k_I))]
+    if growth is not None:  # a factor of a row commutes with the products and the rotation behind it
+        source = let("c_grown")(Hadamard(source, Tabulated(Lambda((pos, column), growth), *source.shape)))
     Q = let("Q", over=heads)(source @ queries[-2][i])
     R_Q = let("R_Q", over=heads)(source @ queries[-1][i])
     Q_R = let("Q_R", over=heads)(turned(R_Q[i]))

@@ -112,6 +112,7 @@ RELATIVES = [
     "metaclip_2_vision_model",
     "minicpm3",
     "ministral3",
+    "mistral4",
     "modernbert",
     "modernbert-decoder",
     "mpnet",

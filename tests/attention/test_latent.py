@@ -46,7 +46,7 @@ from derivations.language.counting.costs import Count, count_flops, count_parame
 from derivations.language.cross_check import cross_check
 from derivations.language.judge.proof import judge
 from derivations.language.results.derivation import RESULTS, Derivation
-from derivations.symbols import batch, d_k, d_v, h, n
+from derivations.symbols import batch, d_k, d_v, h, n, pos
 from numeric import compile_layer
 from tests.broken import broken_steps, is_refused, with_step
 
@@ -290,3 +290,18 @@ def test_the_attention_of_a_library_agrees(latent_queries: bool) -> None:
         )
         ours = compile_layer(layer)(x, np.tri(7, dtype=bool), **weights, **norms)
         assert np.abs(ours - theirs).max() < 1e-5 * np.abs(theirs).max()
+
+
+@pytest.mark.parametrize("latent_queries", [True, False])
+def test_queries_that_grow_scale_the_scores_of_their_row(latent_queries: bool) -> None:
+    """Row p, whose query is p + 1 times as long, is that of a layer with scores p + 1 times as large."""
+    random = np.random.default_rng(83)
+    weights, norms = random_weights(random, latent_queries), random_norms(random)
+    given = {**weights, **(norms if latent_queries else {"key_value_norm": norms["key_value_norm"]})}
+    x = random.normal(size=(7, 11))
+    grown = compile_layer(latent_attention(latent_queries=latent_queries, growth=pos + 1))(x, **given)
+    for place in (0, 2):
+        larger = latent_attention(latent_queries=latent_queries, scale=(place + 1) * SCALE)
+        np.testing.assert_allclose(grown[place], compile_layer(larger)(x, **given)[place], rtol=1e-12)
+    usual = compile_layer(latent_attention(latent_queries=latent_queries))(x, **given)
+    assert np.abs(grown[2] - usual[2]).max() > 1e-3

@@ -31,6 +31,7 @@ __all__ = [
     "LLAMA_4",
     "MINIMAX_EXPERTS",
     "PHI",
+    "STACKED",
     "UNGATED",
     "VAULTGEMMA",
 ]
@@ -42,6 +43,13 @@ GLM_EXPERTS = also(
     LLAMA,
     {each: stored for each, stored in DEEPSEEK_V3.weights.items() if each.startswith("decoder.experts.")},
 )
+STACKED = {  # the matrices of all experts in one tensor
+    **{
+        f"decoder.experts.{W}": Stored(f"{LAYERS}.mlp.experts.gate_up_proj", beside=HALVES, stacked=True)
+        for W in HALVES
+    },
+    "decoder.experts.W_down": Stored(f"{LAYERS}.mlp.experts.down_proj", stacked=True),
+}
 MINIMAX_EXPERTS = also(MIXTRAL, {"decoder.experts.b_correction": Stored(f"{SPARSE}.e_score_correction_bias")})
 UNGATED = also(LLAMA, network("decoder", f"{LAYERS}.mlp.up_proj", f"{LAYERS}.mlp.down_proj"))
 AFTER = also(

@@ -38,7 +38,18 @@ from derivations.recurrences.causal_convolution import width
 from derivations.recurrences.gated_delta_net import key_heads, key_width, kimi_delta_attention, value_width
 from derivations.symbols import d_ff, d_k, d_model, d_v, h, size
 
-__all__ = ["deepseek_v2", "deepseek_v3", "glm4_moe_lite", "kimi_linear", "minicpm3", "sarvam_mla", "youtu"]
+__all__ = [
+    "Defaults",
+    "deepseek_v2",
+    "deepseek_v3",
+    "experts_replaced",
+    "glm4_moe_lite",
+    "kimi_linear",
+    "minicpm3",
+    "sarvam_mla",
+    "with_experts",
+    "youtu",
+]
 
 
 @dataclass(frozen=True)
@@ -78,7 +89,7 @@ def deepseek_v3(f: Fields, kind: str) -> Parts:
     for field, understood in _UNDERSTOOD.items():
         f.only(field, understood)
     _prediction_layers(f)
-    return _with_experts(f, kind, Defaults())
+    return with_experts(f, kind, Defaults())
 
 
 @family("sarvam_mla", decoder_heads("DeepseekV3") | decoder_heads("SarvamMLA"), DEEPSEEK_V3)
@@ -96,7 +107,7 @@ def sarvam_mla(f: Fields, kind: str) -> Parts:
     for field, understood in _UNDERSTOOD.items():
         f.only(field, understood)
     _prediction_layers(f)
-    return _with_experts(f, kind, Defaults(query_rank=None, dense=1, groups=(1, 1)))
+    return with_experts(f, kind, Defaults(query_rank=None, dense=1, groups=(1, 1)))
 
 
 @family("deepseek_v32", decoder_heads("DeepseekV32"), DEEPSEEK_V3)
@@ -131,7 +142,7 @@ def _sparse(f: Fields, kind: str, usual: Defaults) -> Parts:
     if dense is not None:
         f.config["first_k_dense_replace"] = dense  # which the library does not read beside a list
     _prediction_layers(f)
-    return _with_experts(f, kind, usual)
+    return with_experts(f, kind, usual)
 
 
 @family("deepseek_v2", decoder_heads("DeepseekV2"), DEEPSEEK_V3)
@@ -141,9 +152,9 @@ def deepseek_v2(f: Fields, kind: str) -> Parts:
         f.only(field, understood)
     grouped = f.choice("topk_method", {"greedy": False, "group_limited_greedy": True}, "greedy")
     f.flag("norm_topk_prob", False)  # which the library does not read
-    parts = _with_experts(f, kind, Defaults(scale="1", shared=2, dense=0, groups=(None, None), best=1, halves=False))
+    parts = with_experts(f, kind, Defaults(scale="1", shared=2, dense=0, groups=(None, None), best=1, halves=False))
     of_all = {} if grouped else {"groups": None}
-    return _experts_replaced(parts, scoring="softmax", normalised=False, buffered=False, **of_all)
+    return experts_replaced(parts, scoring="softmax", normalised=False, buffered=False, **of_all)
 
 
 @family("glm4_moe_lite", decoder_heads("Glm4MoeLite"), DEEPSEEK_V3)
@@ -152,7 +163,7 @@ def glm4_moe_lite(f: Fields, kind: str) -> Parts:
     dense = _listed_dense(f)
     dense = 1 if dense is None else dense
     f.only("first_k_dense_replace", dense)  # which the library does not read
-    return _with_experts(f, kind, Defaults(query_rank=768, scale="1.8", dense=dense, groups=(1, 1)))
+    return with_experts(f, kind, Defaults(query_rank=768, scale="1.8", dense=dense, groups=(1, 1)))
 
 
 def _listed_dense(f: Fields) -> int | None:
@@ -250,7 +261,7 @@ def _of_kimi(f: Fields, count: int) -> list[str]:
     return ["full_attention" if i and i % 4 == 0 else "linear_attention" for i in range(count)]
 
 
-def _with_experts(f: Fields, kind: str, usual: Defaults) -> Parts:
+def with_experts(f: Fields, kind: str, usual: Defaults) -> Parts:
     """Return a decoder whose first layers are dense."""
     rms = norm(f, "rms_norm_eps", usual.eps, "rms")
     f.size(d_model, "hidden_size")
@@ -276,7 +287,7 @@ def _decoder(f: Fields, kind: str, layers: tuple[Run, ...], rms: Norm, *, tied: 
     return Parts(head, decoder=Stack(layers, Embedding(), causal=True, final_norm=rms))
 
 
-def _experts_replaced(parts: Parts, **changes: object) -> Parts:
+def experts_replaced(parts: Parts, **changes: object) -> Parts:
     """Return the same decoder with other fields of its experts."""
     assert parts.decoder is not None
 

@@ -16,11 +16,11 @@ from functools import partial
 from derivations.architectures.checkpoints.family import also
 from derivations.architectures.checkpoints.joined import joined_names, names_of_text
 from derivations.architectures.checkpoints.llama import LLAMA, QWEN_3_EXPERTS
+from derivations.architectures.checkpoints.plain import STACKED
 from derivations.architectures.hugging_face.families import family, family_of
 from derivations.architectures.hugging_face.fields import Fields, shown
 from derivations.architectures.hugging_face.positions import of_one_axis
 from derivations.architectures.hugging_face.readers.gated import qwen2, qwen3, qwen3_moe
-from derivations.architectures.hugging_face.readers.texts import STACKED
 from derivations.architectures.hugging_face.readers.towers import SEEN, TOWERS, deepened, inside, tower_of
 from derivations.architectures.hugging_face.shared import Parts
 

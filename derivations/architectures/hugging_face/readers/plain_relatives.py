@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+from derivations.architectures.checkpoints.deepseek import DEEPSEEK_V3
+from derivations.architectures.checkpoints.family import also
 from derivations.architectures.checkpoints.llama import LLAMA
-from derivations.architectures.checkpoints.plain import DBRX, LLAMA_4
+from derivations.architectures.checkpoints.plain import DBRX, LLAMA_4, STACKED
 from derivations.architectures.description import Attention, Block, FeedForward, Norm, Temperature
 from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields, positive
 from derivations.architectures.hugging_face.positions import rotary
+from derivations.architectures.hugging_face.readers.deepseek import Defaults, experts_replaced, with_experts
 from derivations.architectures.hugging_face.readers.gated import decoder_of, experts_of, same_biases
 from derivations.architectures.hugging_face.readers.plain import Decoder, Sparse, Windows, reader_of
 from derivations.architectures.hugging_face.shared import Parts, grouped_heads, listed_layers, norm, runs
 from derivations.symbols import d_ff, size
 
-__all__ = ["dbrx", "llama4", "ministral3"]
+__all__ = ["dbrx", "llama4", "ministral3", "mistral4"]
 
 DEFAULTS_OF_DBRX = {
     "num_key_value_heads": 1,
@@ -83,20 +87,44 @@ OF_MINISTRAL = {
 @family("ministral3", decoder_heads("Ministral3"), LLAMA)
 def ministral3(f: Fields, kind: str) -> Parts:
     """Ministral 3 (Mistral AI 2025): queries grow with their position."""
-    rule = dict(f.table("rope_parameters") or OF_MINISTRAL)
-    rule.pop("max_position_embeddings", None)  # that of the model, which changes nothing here
-    grown = Temperature(
-        *(
-            positive(f, f"rope_parameters.{field}", rule.get(field))
-            for field in ("llama_4_scaling_beta", "original_max_position_embeddings")
-        )
-    )
-    del rule["llama_4_scaling_beta"]
-    f.config["rope_parameters"] = rule
+    grown = temperature_of(f, OF_MINISTRAL)
     decoder = Decoder(
         eps=("rms_norm_eps", "1e-5"), groups=8, head_width=128, biases=(False, False), windows=Windows(listed=False)
     )
     return _replaced(reader_of(decoder)(f, kind), temperature=grown)
+
+
+def temperature_of(f: Fields, usual: Mapping[str, object]) -> Temperature:
+    """Return the factor of queries that stands among the fields of rotary positions, and take it from there."""
+    rule = dict(f.table("rope_parameters") or usual)
+    rule.pop("max_position_embeddings", None)  # that of the model, which changes nothing here
+    strength, length = (
+        positive(f, f"rope_parameters.{field}", rule.get(field))
+        for field in ("llama_4_scaling_beta", "original_max_position_embeddings")
+    )
+    del rule["llama_4_scaling_beta"]
+    f.config["rope_parameters"] = rule
+    return Temperature(strength, length)
+
+
+@family("mistral4", decoder_heads("Mistral4"), also(DEEPSEEK_V3, STACKED))
+def mistral4(f: Fields, kind: str) -> Parts:
+    """Mistral Small 4 (Mistral AI 2026): latent attention whose queries grow, experts chosen by softmax."""
+    turned = f.whole("qk_rope_head_dim") or 1
+    columns = turned + (f.whole("qk_nope_head_dim") or 1)
+    grown = temperature_of(f, OF_MISTRAL)
+    rule = f.table("rope_parameters") or {}
+    share = turned / columns
+    if rule.get("rope_type", rule.get("type")) != "yarn" or rule.get("partial_rotary_factor", share) != share:
+        raise f.error("rope_parameters", "turn other columns than the shared ones, or are not of type yarn")
+    f.config["rope_parameters"] = {field: each for field, each in rule.items() if field != "partial_rotary_factor"}
+    f.only("head_dim", columns)
+    f.config.pop("head_dim", None)  # with the columns that are not rotated, unlike that of DeepSeek-V3
+    parts = with_experts(f, kind, Defaults(query_rank=1024, scale="1", dense=0, groups=(1, 1)))
+    return _replaced(experts_replaced(parts, scoring="softmax", buffered=False), temperature=grown)
+
+
+OF_MISTRAL = OF_MINISTRAL | {"rope_theta": 10000.0, "factor": 128.0, "original_max_position_embeddings": 8192}
 
 
 @family("llama4_text", {"Llama4ForCausalLM": "language_model", "Llama4TextModel": "none"}, LLAMA_4)

@@ -10,20 +10,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from derivations.architectures.checkpoints.family import Family as Names
-from derivations.architectures.checkpoints.family import Stored, also
+from derivations.architectures.checkpoints.family import also
 from derivations.architectures.checkpoints.llama import LLAMA
-from derivations.architectures.checkpoints.plain import LAYERS
+from derivations.architectures.checkpoints.plain import STACKED
 from derivations.architectures.hugging_face.families import family
 from derivations.architectures.hugging_face.readers.plain import Decoder, Scale, reader_of
 from derivations.architectures.hugging_face.readers.plain_decoders import DECODERS, FIVE
 
-__all__ = ["STACKED", "TEXTS"]
-
-HALVES, EXPERTS = ("W_gate", "W_up"), f"{LAYERS}.mlp.experts"
-STACKED = {  # the matrices of all experts in one tensor
-    **{f"decoder.experts.{W}": Stored(f"{EXPERTS}.gate_up_proj", beside=HALVES, stacked=True) for W in HALVES},
-    "decoder.experts.W_down": Stored(f"{EXPERTS}.down_proj", stacked=True),
-}
+__all__ = ["TEXTS"]
 
 
 def _of(model_type: str, **changes: object) -> tuple[Decoder, Names]:

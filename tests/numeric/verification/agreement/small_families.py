@@ -259,6 +259,14 @@ LONE: list[tuple[str, Changes]] = [
     ("Glm4MoeLiteForCausalLM", LATENT | ONE_GROUP),
     ("Glm4MoeLiteForCausalLM", LATENT | ROUTED),
     ("SolarOpenForCausalLM", {**SIZES, **TOKENS, **ROUTED}),
+    ("Mistral4ForCausalLM", LATENT | ONE_GROUP | {"rope_parameters": GROWING | STRETCHED}),
+    (
+        "Mistral4ForCausalLM",
+        LATENT
+        | ROUTED
+        | {"q_lora_rank": None, "rope_interleave": False, "norm_topk_prob": False, "routed_scaling_factor": 1.7}
+        | {"rope_parameters": GROWING | STRETCHED | {"original_max_position_embeddings": 3}},
+    ),
     ("MiniCPM3ForCausalLM", LATENT | {"scale_emb": 3.0, "scale_depth": 1.7, "dim_model_base": 7}),
     ("YoutuForCausalLM", LATENT | {"q_lora_rank": None}),
     ("Llama4ForCausalLM", LLAMA_4),
