@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -297,7 +298,7 @@ def test_queries_that_grow_scale_the_scores_of_their_row(latent_queries: bool) -
     """Row p, whose query is p + 1 times as long, is that of a layer with scores p + 1 times as large."""
     random = np.random.default_rng(83)
     weights, norms = random_weights(random, latent_queries), random_norms(random)
-    given = {**weights, **(norms if latent_queries else {"key_value_norm": norms["key_value_norm"]})}
+    given: dict[str, Any] = {**weights, **(norms if latent_queries else {"key_value_norm": norms["key_value_norm"]})}
     x = random.normal(size=(7, 11))
     grown = compile_layer(latent_attention(latent_queries=latent_queries, growth=pos + 1))(x, **given)
     for place in (0, 2):

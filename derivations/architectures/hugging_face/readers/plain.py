@@ -100,10 +100,11 @@ class Sparse:
     `shared` is the field of the width of a shared expert, `shared_number` that of the number of shared experts as wide
     as the others, with its default; 0 for none. `dense` is the field, with its default, of the number of first layers
     without experts; `last` that of the number of the last layer with experts, which must be the last one. If they are
-    `listed`, the fields `decoder_sparse_step` and `mlp_only_layers` tell the layers with experts. With `groups` experts
-    are chosen among those of some groups. If `corrected`, stored numbers are added to the scores by which they are
-    chosen; if `buffered`, numbers that are no parameters. `eps` is added to the sum by which weights are divided.
-    `jitter` is the field, with its default, of half the threshold of experts that have a softmax each.
+    `listed`, the fields `decoder_sparse_step` and `mlp_only_layers` tell the layers with experts; if `by_layer`, the
+    list `mlp_layer_types` does, where there is one. With `groups` experts are chosen among those of some groups. If
+    `corrected`, stored numbers are added to the scores by which they are chosen; if `buffered`, numbers that are no
+    parameters. `eps` is added to the sum by which weights are divided. `jitter` is the field, with its default, of half
+    the threshold of experts that have a softmax each.
     """
 
     number: tuple[str, ...] = ("num_local_experts",)
@@ -123,6 +124,7 @@ class Sparse:
     eps: str = "0"
     jitter: tuple[str, str] | None = None
     listed: bool = False
+    by_layer: bool = False
     shared_gate: bool = False
 
 
@@ -183,9 +185,8 @@ class Decoder:
     turned: Mapping[str, object] = field(default_factory=dict)  # rotary positions where none are given
 
     def __post_init__(self) -> None:
-        """Refuse windows beside another rule by which layers differ: `_layers` would leave them out."""
-        dense = self.sparse is not None and self.sparse.dense is not None
-        if self.windows is not None and (self.unrotated or self.recurrences is not None or dense):
+        """Refuse windows beside another rule by which attention differs: `_layers` would leave them out."""
+        if self.windows is not None and (self.unrotated or self.recurrences is not None):
             raise ValueError("layers have windows, or differ by another rule: both together have no reader")
 
 
@@ -286,7 +287,8 @@ def _network(family: Decoder, f: Fields) -> FeedForward | Experts:
         return FeedForward(
             activation(f, *family.activation), True, False, f.size(d_ff, sparse.shared, sparse.shared_default)
         )
-    f.words("mlp_layer_types", ("sparse",))
+    if not sparse.by_layer:
+        f.words("mlp_layer_types", ("sparse",))
     if sparse.width != "intermediate_size" and sparse.dense is None and not sparse.listed:
         f.whole("intermediate_size", None, none=True)  # of dense layers, which this model lacks
     experts = experts_of(f, sparse.width, sparse.number, normalised=_chosen(f, sparse.normalised))
@@ -343,10 +345,8 @@ def _some_recurrent(family: Decoder, found: Recurrences, f: Fields, block: Block
 
 def _dense_first(family: Decoder, f: Fields, block: Block, count: int) -> list[Block]:
     """Return the layers one by one, some of them without experts: the first ones, or those that are listed."""
-    if family.sparse is not None and family.sparse.listed:
+    if (without := _without_experts(family.sparse, f, count)) is not None:
         assert isinstance(block.feed_forward, Experts)
-        every, dense = f.whole("decoder_sparse_step", 1) or 1, f.numbers("mlp_only_layers", count)
-        without = [i in dense or (i + 1) % every != 0 for i in range(count)]
         if not any(without):
             f.whole("intermediate_size", None, none=True)  # of dense layers, which this model lacks
             return [block] * count
@@ -357,15 +357,30 @@ def _dense_first(family: Decoder, f: Fields, block: Block, count: int) -> list[B
     return [each for run in _some_dense(f, block, family.sparse) for each in run.blocks * f.values.pop(run.count)]
 
 
+def _without_experts(sparse: Sparse | None, f: Fields, count: int) -> list[bool] | None:
+    """Return for each layer whether it has no experts, None where no list tells it."""
+    if sparse is not None and sparse.listed:
+        every, dense = f.whole("decoder_sparse_step", 1) or 1, f.numbers("mlp_only_layers", count)
+        return [i in dense or (i + 1) % every != 0 for i in range(count)]
+    words = f.words("mlp_layer_types", ("dense", "sparse")) if sparse is not None and sparse.by_layer else None
+    if words is None:
+        return None
+    if len(words) != count:
+        raise f.error("mlp_layer_types", f"has {len(words)} entries, and num_hidden_layers is {count}")
+    assert sparse is not None and sparse.dense is not None
+    f.whole(*sparse.dense, least=0)  # which the library does not read beside a list
+    return [each == "dense" for each in words]
+
+
 def _layers(family: Decoder, f: Fields, block: Block) -> tuple[Run, ...]:
     """Return the layers, some of them with a window or without positions."""
     if family.unrotated:
         return _some_unrotated(family, f, block)
     if family.recurrences is not None:
         return _some_recurrent(family, family.recurrences, f, block)
-    if family.sparse is not None and family.sparse.dense is not None:
-        return _some_dense(f, block, family.sparse)
     windows = family.windows
+    if windows is None and family.sparse is not None and family.sparse.dense is not None:
+        return _some_dense(f, block, family.sparse)
     if windows is None:
         return uniform(f, block)
     width = f.whole("sliding_window", windows.width, none=True)
@@ -387,7 +402,13 @@ def _layers(family: Decoder, f: Fields, block: Block) -> tuple[Run, ...]:
         turned[KINDS[0]] = None
     near = _with(block, window=window, positions=turned[KINDS[1]])
     far = _with(block, positions=turned[KINDS[0]])
-    return runs_of(f, [near if each == KINDS[1] else far for each in kinds])
+    return runs_of(
+        f,
+        [
+            replace(each, attention=(near if kind == KINDS[1] else far).attention)
+            for each, kind in zip(_dense_first(family, f, block, len(kinds)), kinds, strict=True)
+        ],
+    )
 
 
 def _with(block: Block, **changes: object) -> Block:
@@ -400,8 +421,10 @@ def _rule(windows: Windows, f: Fields, used: bool) -> Callable[[int], bool]:
     """Return the rule that says which layers have a window if they are not listed."""
     listed = f.take("layer_types", None) is not None
     period, at = windows.period, 0 if windows.first else 1
-    if windows.period_field:
-        period = f.whole(windows.period_field, None if listed else period, none=True, least=0) or period
+    if windows.period_field and listed:
+        f.take(windows.period_field, None)  # a word in some files, which the library does not read beside a list
+    elif windows.period_field:
+        period = f.whole(windows.period_field, period, none=True, least=0) or period
     return lambda i: used and (period is None or (i + at) % period != 0)
 
 

@@ -115,6 +115,14 @@ GLM_4_MOE = Decoder(
     sparse=GLM_EXPERTS,
     without_effect=PREDICTION,
 )
+EXAONE_4 = Decoder(
+    eps=FIVE,
+    order="after",
+    groups=32,
+    biases=NONE,
+    query_key_norm=True,
+    windows=replace(EVERY_FOURTH_FULL, rotated="windowed if any", period_field="sliding_window_pattern"),
+)
 HUNYUAN_NORMS = (
     norm(f"{BLOCK}.query_norm", f"{AT}.query_layernorm"),
     norm(f"{BLOCK}.key_norm", f"{AT}.key_layernorm"),
@@ -249,15 +257,24 @@ DECODERS: dict[str, tuple[str, Decoder, Names]] = {
     ),
     "exaone4": (  # LG AI Research (2025), EXAONE 4.0
         "Exaone4",
-        Decoder(
-            eps=FIVE,
-            order="after",
-            groups=32,
-            biases=NONE,
-            query_key_norm=True,
-            windows=replace(EVERY_FOURTH_FULL, rotated="windowed if any", period_field="sliding_window_pattern"),
-        ),
+        EXAONE_4,
         AFTER,
+    ),
+    "exaone_moe": (  # LG AI Research (2026), K-EXAONE
+        "ExaoneMoe",
+        replace(
+            EXAONE_4,
+            order="pre",
+            sparse=replace(
+                GLM_EXPERTS,
+                number=("num_experts",),
+                shared_number=("num_shared_experts", 1),
+                scale=Scale("routed_scaling_factor", "2.5"),
+                by_layer=True,
+            ),
+            without_effect=PREDICTION,
+        ),
+        also(GLM_NAMES, {"decoder.experts.b_correction": Stored(f"{LAYERS}.mlp.e_score_correction_bias")}),
     ),
     "glm": ("Glm", GLM, FUSED_HALVES),  # GLM Team (2024), GLM-4
     "glm4": (  # Z.ai (2025), GLM-4-0414
@@ -509,6 +526,10 @@ DECODERS: dict[str, tuple[str, Decoder, Names]] = {
             head_width=128,
             query_key_norm=True,
             base="500000",
+            turned={
+                "full_attention": {"rope_type": "default", "rope_theta": 500000.0},
+                "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0},
+            },
             windows=Windows(1024, 1, by_kind=True),
             only=dict.fromkeys(
                 ("mtp_layer_types", "mtp_mlp_layer_types", "num_mtp_layers", "num_nextn_predict_layers"), (None,)

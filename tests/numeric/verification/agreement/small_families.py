@@ -54,6 +54,8 @@ SCALES: Changes = {
 FULL: Changes = {"layer_types": ["full_attention"] * 3, "sliding_window": None}
 OF_BOTH_KINDS: Changes = {"layer_types": ["full_attention", "sliding_attention", "full_attention"], "sliding_window": 2}
 
+IN_GROUPS: Changes = {"num_experts": 6, "num_experts_per_tok": 3, "n_group": 3, "topk_group": 2}
+IN_GROUPS |= {"moe_intermediate_size": 5}
 DECODERS: dict[str, tuple[Changes, ...]] = {
     "Apertus": ({}, {"attention_bias": True, "hidden_act": "relu2"}),
     "Arcee": ({}, BIASED | TIED),
@@ -69,6 +71,10 @@ DECODERS: dict[str, tuple[Changes, ...]] = {
     "HunYuanMoEV1": (
         {"num_experts": 5, "moe_topk": 2},
         {"num_experts": 3, "moe_topk": 1, "attention_bias": True},
+    ),
+    "ExaoneMoe": (
+        IN_GROUPS | {"n_group": 1, "topk_group": 1, "sliding_window": 2},
+        IN_GROUPS | OF_BOTH_KINDS | {"mlp_layer_types": ["sparse", "dense", "sparse"], "num_shared_experts": 2},
     ),
     "Exaone4": ({"sliding_window": 2}, OF_BOTH_KINDS, FULL),
     "FlexOlmo": (EXPERTS, EXPERTS | {"norm_topk_prob": True, "num_experts": 5}),
