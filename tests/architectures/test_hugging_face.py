@@ -51,6 +51,7 @@ def test_a_released_model_has_as_many_parameters_as_its_weights(name: str) -> No
 
 # whose configurations are compared with the library's own models alone, in tests/numeric/verification/agreement
 RELATIVES = [
+    "afmoe",
     "albert",
     "altclip_vision_model",
     "audioflamingo3_encoder",

@@ -20,6 +20,7 @@ from derivations.architectures.checkpoints.family import (
 from derivations.architectures.checkpoints.llama import GEMMA, LLAMA, MIXTRAL, PHI_3
 
 __all__ = [
+    "AFMOE",
     "AFTER",
     "AT",
     "BLOCK",
@@ -51,6 +52,17 @@ STACKED = {  # the matrices of all experts in one tensor
     "decoder.experts.W_down": Stored(f"{LAYERS}.mlp.experts.down_proj", stacked=True),
 }
 MINIMAX_EXPERTS = also(MIXTRAL, {"decoder.experts.b_correction": Stored(f"{SPARSE}.e_score_correction_bias")})
+AFMOE = also(
+    GLM_EXPERTS,
+    linear(f"{BLOCK}.W_G", f"{AT}.gate_proj"),
+    norm(f"{BLOCK}_norm_after", f"{LAYERS}.post_attention_layernorm"),
+    norm("decoder.feed_forward_norm", f"{LAYERS}.pre_mlp_layernorm"),
+    norm("decoder.feed_forward_norm_after", f"{LAYERS}.post_mlp_layernorm"),
+    {
+        "decoder.experts.W_router": Stored(f"{LAYERS}.mlp.router.gate.weight"),
+        "decoder.experts.b_correction": Stored(f"{LAYERS}.mlp.expert_bias"),
+    },
+)
 UNGATED = also(LLAMA, network("decoder", f"{LAYERS}.mlp.up_proj", f"{LAYERS}.mlp.down_proj"))
 AFTER = also(
     LLAMA,

@@ -98,13 +98,13 @@ class Sparse:
     """A mixture of experts in every layer: the fields of its sizes, and whether its weights add up to 1.
 
     `shared` is the field of the width of a shared expert, `shared_number` that of the number of shared experts as wide
-    as the others, with its default; 0 for none. `dense` is the field, with its default, of the number of first layers
-    without experts; `last` that of the number of the last layer with experts, which must be the last one. If they are
-    `listed`, the fields `decoder_sparse_step` and `mlp_only_layers` tell the layers with experts; if `by_layer`, the
-    list `mlp_layer_types` does, where there is one. With `groups` experts are chosen among those of some groups. If
-    `corrected`, stored numbers are added to the scores by which they are chosen; if `buffered`, numbers that are no
-    parameters. `eps` is added to the sum by which weights are divided. `jitter` is the field, with its default, of half
-    the threshold of experts that have a softmax each.
+    as the others, with its default; 0 for none, unless one is `always_shared`. `dense` is the field, with its default,
+    of the number of first layers without experts; `last` that of the number of the last layer with experts, which must
+    be the last one. If they are `listed`, the fields `decoder_sparse_step` and `mlp_only_layers` tell the layers with
+    experts; if `by_layer`, the list `mlp_layer_types` does, where there is one. With `groups` experts are chosen among
+    those of some groups. If `corrected`, stored numbers are added to the scores by which they are chosen; if
+    `buffered`, numbers that are no parameters. `eps` is added to the sum by which weights are divided. `jitter` is the
+    field, with its default, of half the threshold of experts that have a softmax each.
     """
 
     number: tuple[str, ...] = ("num_local_experts",)
@@ -126,6 +126,7 @@ class Sparse:
     listed: bool = False
     by_layer: bool = False
     shared_gate: bool = False
+    always_shared: bool = False
 
 
 @dataclass(frozen=True)
@@ -301,7 +302,7 @@ def _network(family: Decoder, f: Fields) -> FeedForward | Experts:
     least = int(sparse.shared_gate)
     shared = f.whole(sparse.shared, sparse.shared_default, least=least) if sparse.shared else None
     if sparse.shared_number:
-        shared = (f.whole(*sparse.shared_number, least=0) or 0) * f.values[size("d_expert")]
+        shared = (f.whole(*sparse.shared_number, least=int(sparse.always_shared)) or 0) * f.values[size("d_expert")]
     if not shared:
         return experts
     return replace(experts, d_shared=f.let(size("d_shared"), shared), shared_gate=sparse.shared_gate)
@@ -380,6 +381,8 @@ def _layers(family: Decoder, f: Fields, block: Block) -> tuple[Run, ...]:
         return _some_recurrent(family, family.recurrences, f, block)
     windows = family.windows
     if windows is None and family.sparse is not None and family.sparse.dense is not None:
+        if family.sparse.by_layer:
+            return runs_of(f, _dense_first(family, f, block, listed_layers(f)))
         return _some_dense(f, block, family.sparse)
     if windows is None:
         return uniform(f, block)

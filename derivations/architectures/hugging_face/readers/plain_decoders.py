@@ -503,6 +503,38 @@ DECODERS: dict[str, tuple[str, Decoder, Names]] = {
         GLM_4_MOE,
         GLM_NAMES,
     ),
+    "hy_v3": (  # Tencent (2026), Hy3
+        "HYV3",
+        Decoder(
+            eps=FIVE,
+            groups=8,
+            head_width=128,
+            query_key_norm=True,
+            base="11158840",
+            sparse=replace(
+                GLM_EXPERTS,
+                number=("num_experts",),
+                normalised=True,
+                shared_number=("num_shared_experts", 1),
+                scale=Scale("router_scaling_factor", "2.826"),
+                always_shared=True,
+                groups=False,
+                by_layer=True,
+            ),
+            only={"first_k_dense_replace": (1,)},
+            without_effect=("enable_moe_fp32_combine",),
+        ),
+        also(
+            GLM_NAMES,
+            gated(
+                "decoder.experts.shared_experts", *(f"{LAYERS}.mlp.shared_mlp.{n}_proj" for n in ("gate", "up", "down"))
+            ),
+            {
+                "decoder.experts.W_router": Stored(f"{LAYERS}.mlp.router.gate.weight"),
+                "decoder.experts.b_correction": Stored(f"{LAYERS}.mlp.expert_bias"),
+            },
+        ),
+    ),
     "hyperclovax": (  # NAVER Cloud (2025), HyperCLOVA X SEED
         "HyperCLOVAX",
         replace(

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from sympy import sqrt
+
 from derivations.architectures.checkpoints.deepseek import DEEPSEEK_V3
 from derivations.architectures.checkpoints.family import also
 from derivations.architectures.checkpoints.llama import LLAMA
-from derivations.architectures.checkpoints.plain import DBRX, LLAMA_4, STACKED
-from derivations.architectures.description import Attention, Block, FeedForward, Norm, Temperature
+from derivations.architectures.checkpoints.plain import AFMOE, DBRX, LLAMA_4, STACKED
+from derivations.architectures.description import Attention, Block, Embedding, FeedForward, Norm, Temperature
 from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields, positive
 from derivations.architectures.hugging_face.positions import rotary
 from derivations.architectures.hugging_face.readers.deepseek import Defaults, experts_replaced, with_experts
 from derivations.architectures.hugging_face.readers.gated import decoder_of, experts_of, same_biases
-from derivations.architectures.hugging_face.readers.plain import Decoder, Sparse, Windows, reader_of
+from derivations.architectures.hugging_face.readers.plain import Decoder, Scale, Sparse, Windows, reader_of
 from derivations.architectures.hugging_face.shared import Parts, grouped_heads, listed_layers, norm, runs
-from derivations.symbols import d_ff, size
+from derivations.symbols import d_ff, d_model, size
 
-__all__ = ["dbrx", "llama4", "ministral3", "mistral4"]
+__all__ = ["afmoe", "dbrx", "llama4", "ministral3", "mistral4"]
 
 DEFAULTS_OF_DBRX = {
     "num_key_value_heads": 1,
@@ -71,6 +73,33 @@ def dbrx(f: Fields, kind: str) -> Parts:
         without_effect=("max_seq_len",),
     )
     return reader_of(decoder)(f, kind)
+
+
+@family("afmoe", decoder_heads("Afmoe"), AFMOE)
+def afmoe(f: Fields, kind: str) -> Parts:
+    """Trinity (Arcee AI 2025): gates of what heads read, norms around sub-layers, positions in layers with a window."""
+    decoder = Decoder(
+        eps=("rms_norm_eps", "1e-5"),
+        order="sandwich",
+        head_width=128,
+        biases=(False, False),
+        query_key_norm=True,
+        output_gate=True,
+        windows=Windows(1024, 4, rotated="windowed", period_field="global_attn_every_n_layers"),
+        sparse=Sparse(
+            ("num_experts",),
+            "moe_intermediate_size",
+            shared_number=("num_shared_experts", 2),
+            dense=("num_dense_layers", 1),
+            scoring="sigmoid",
+            scale=Scale("route_scale"),
+            corrected=True,
+        ),
+    )
+    parts = reader_of(decoder)(f, kind)
+    assert parts.decoder is not None
+    embedding = Embedding(scale=sqrt(d_model)) if f.flag("mup_enabled", False) else parts.decoder.embedding
+    return replace(parts, decoder=replace(parts.decoder, embedding=embedding))
 
 
 OF_MINISTRAL = {

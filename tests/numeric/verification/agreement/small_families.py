@@ -54,9 +54,15 @@ SCALES: Changes = {
 FULL: Changes = {"layer_types": ["full_attention"] * 3, "sliding_window": None}
 OF_BOTH_KINDS: Changes = {"layer_types": ["full_attention", "sliding_attention", "full_attention"], "sliding_window": 2}
 
+CHOSEN: Changes = {"num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 7}
 IN_GROUPS: Changes = {"num_experts": 6, "num_experts_per_tok": 3, "n_group": 3, "topk_group": 2}
 IN_GROUPS |= {"moe_intermediate_size": 5}
 DECODERS: dict[str, tuple[Changes, ...]] = {
+    "Afmoe": (
+        CHOSEN | {"sliding_window": 2, "mup_enabled": True},
+        CHOSEN | OF_BOTH_KINDS | {"num_dense_layers": 2, "num_shared_experts": 1, "route_scale": 1.7},
+    ),
+    "HYV3": (CHOSEN, CHOSEN | {"mlp_layer_types": ["sparse", "dense", "sparse"], "num_shared_experts": 2}),
     "Apertus": ({}, {"attention_bias": True, "hidden_act": "relu2"}),
     "Arcee": ({}, BIASED | TIED),
     "Cohere": (QUOTIENT, QUOTIENT | {"attention_bias": True, "logit_scale": 0.3}),

@@ -93,7 +93,7 @@ COMPONENTS = [
     (r"\.sinks$", "layers.attention_sinks"),
     (r"\.mixer\.[qkvo]_proj", "layers.self_attention_{}"),
     (r"\.mixer\.(up|down)_proj", "layers.ffn_{}"),
-    (r"e_score_correction_bias|ffn\.router\.", "layers.router_{}"),
+    (r"e_score_correction_bias|\bexpert_bias|ffn\.router\.", "layers.router_{}"),
     (r"norm_attn_norm\.attn\.", "layers.self_attention_{}"),
     (
         r"(mlp|mixer)\.gate\.|mlp\.router\.|feed_forward\.(router|gate)\.|block_sparse_moe\.(gate|router)\.",
