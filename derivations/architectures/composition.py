@@ -110,6 +110,15 @@ def tower_layer(tower: Tower) -> Layer:
     return layer.xreplace({symbol: of_pictures(symbol) for symbol in layer.sizes})
 
 
+def _placed(stack: Stack, table: Array, length: Expr) -> Array:
+    """Return the rows of a table of positions, with zeros for registers, which have no position."""
+    stem = stack.stem
+    if not isinstance(stem, Patches) or stem.registers == 0:
+        return RowRange(table, stack.embedding.first_position, length)
+    before = PlacedRows(RowRange(table, 0, stem.tokens), 0, length)
+    return before + PlacedRows(RowRange(table, stem.tokens, stem.count), stem.tokens + stem.registers, length)
+
+
 class _Writer:
     """Collects the inputs, parameters and equations of a model."""
 
@@ -157,7 +166,7 @@ class _Writer:
             X = self.let(f"U{suffix}")(part(norm, norm_layer(embedding.norm))(X))
         if embedding.positions is not None:
             table = self.parameter(f"P{suffix}", embedding.positions, width)
-            X = X + RowRange(table, embedding.first_position, length)
+            X = X + _placed(stack, table, length)
         elif embedding.sinusoidal is not None:
             waves = positional_encoding(length, **vars(embedding.sinusoidal))
             X = X + self.let(f"P{suffix}")(part("positions", waves)())

@@ -70,7 +70,7 @@ BERT = Family(
         **affine("next_sentence", "cls.seq_relationship"),
         **affine("classifier", "classifier"),
     },
-    prefixes=("bert.", "ernie."),
+    prefixes=("bert.", "ernie.", "splinter."),
     same={
         "cls.predictions.decoder.weight": "embeddings.word_embeddings.weight",
         "cls.predictions.bias": "cls.predictions.decoder.bias",

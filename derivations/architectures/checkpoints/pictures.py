@@ -23,6 +23,7 @@ __all__ = [
     "CLIP_VISION",
     "DINOV2",
     "DINOV3",
+    "OWL_VISION",
     "SIGLIP_TEXT",
     "SIGLIP_VISION",
     "VIT",
@@ -73,6 +74,7 @@ DINOV2 = replace(
     weights={
         **VIT.weights,
         **_rows("mask_token", "embeddings.mask_token"),
+        **_rows("registers", "embeddings.register_tokens"),
         **network("encoder", "encoder.layer.{n}.mlp.fc1", "encoder.layer.{n}.mlp.fc2"),
         **norm("encoder.self_attention_norm", "encoder.layer.{n}.norm1"),
         **norm("encoder.feed_forward_norm", "encoder.layer.{n}.norm2"),
@@ -121,6 +123,7 @@ CLIP_VISION = Family(
     },
     prefixes=("vision_model.",),
 )
+OWL_VISION = also(CLIP_VISION, norm("embedding_norm", "pre_layernorm"))
 SIGLIP_VISION = replace(
     CLIP_VISION,
     weights={

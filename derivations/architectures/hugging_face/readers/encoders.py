@@ -54,6 +54,7 @@ __all__ = [
     "mpnet",
     "roberta",
     "roberta_prelayernorm",
+    "splinter",
     "token_encoder",
     "without_spare_bias",
     "xlm_roberta_xl",
@@ -120,6 +121,12 @@ def bert(f: Fields, kind: str) -> Parts:
     head = masked_head(f, kind, tanh_activation, activation(f, "hidden_act", "gelu"), layer_norm)
     without_spare_bias(f, head)
     return Parts(head, encoder=stack)
+
+
+@family("splinter", {"SplinterModel": "none"}, BERT)
+def splinter(f: Fields, kind: str) -> Parts:
+    """Splinter (Ram et al. 2021), without what chooses the spans of answers: BERT without a pooler."""
+    return chinese_clip_text(f, kind)
 
 
 @family("chinese_clip_text_model", {"ChineseCLIPTextModel": "pooler"}, BERT)

@@ -14,6 +14,7 @@ from derivations.architectures.checkpoints.pictures import (
     CLIP_VISION,
     DINOV2,
     DINOV3,
+    OWL_VISION,
     SIGLIP_TEXT,
     SIGLIP_VISION,
     VIT,
@@ -40,6 +41,7 @@ __all__ = [
     "clip_vision",
     "deit",
     "dinov2",
+    "dinov2_with_registers",
     "dinov3",
     "ijepa",
     "siglip_text",
@@ -98,6 +100,17 @@ def dinov2(f: Fields, kind: str) -> Parts:
     return Parts(Head("none"), encoder=replace(stack, runs=(scaled,), stem=stem))
 
 
+@family("dinov2_with_registers", {"Dinov2WithRegistersModel": "none"}, DINOV2)
+def dinov2_with_registers(f: Fields, kind: str) -> Parts:
+    """DINOv2 with registers (Darcet et al. 2024): learned rows without positions behind the class token."""
+    f.config["use_mask_token"] = True  # which is always stored, and no field of this family
+    parts, registers = dinov2(f, kind), f.whole("num_register_tokens", 4, least=0)
+    stack = parts.encoder
+    assert stack is not None and isinstance(stack.stem, Patches)
+    stem = replace(stack.stem, registers=f.let(size("registers"), registers) if registers else ZERO)
+    return replace(parts, encoder=replace(stack, stem=stem))
+
+
 @family("dinov3_vit", {"DINOv3ViTModel": "none"}, DINOV3)
 def dinov3(f: Fields, kind: str) -> Parts:
     """DINOv3 (Siméoni et al. 2025): patches have positions on two axes, behind a class token and registers."""
@@ -142,11 +155,14 @@ def _with_projection(prefix: str, kind: str) -> dict[str, str]:
 @family("chinese_clip_vision_model", {"ChineseCLIPVisionModel": "first_row"}, CLIP_VISION)
 @family("clipseg_vision_model", {"CLIPSegVisionModel": "first_row"}, CLIP_VISION)
 @family("metaclip_2_vision_model", _with_projection("MetaClip2Vision", "first_row"), CLIP_VISION)
+@family("owlv2_vision_model", {"Owlv2VisionModel": "first_row"}, OWL_VISION)
+@family("owlvit_vision_model", {"OwlViTVisionModel": "first_row"}, OWL_VISION)
 @family("clip_vision_model", _with_projection("CLIPVision", "first_row"), CLIP_VISION)
 def clip_vision(f: Fields, kind: str) -> Parts:
     """The tower of CLIP for pictures (Radford et al. 2021): patches without biases, a norm before the layers.
 
-    So are those of AltCLIP (Chen et al. 2023), Chinese CLIP (Yang et al. 2022) and CLIPSeg (Lüddecke and Ecker 2022).
+    So are those of AltCLIP (Chen et al. 2023), Chinese CLIP (Yang et al. 2022), CLIPSeg (Lüddecke and Ecker 2022),
+    OWL-ViT (Minderer et al. 2022) and OWLv2 (Minderer et al. 2023).
     """
     stack = _pictures(f, eps="1e-5", function="quick_gelu", biases=False)
     rows = replace(stack.embedding, norm=stack.final_norm)
@@ -165,9 +181,14 @@ def clip_text(f: Fields, kind: str) -> Parts:
     return replace(parts, head=replace(parts.head, end=None)) if parts.head.end == 2 else parts
 
 
+@family("owlv2_text_model", {"Owlv2TextModel": "end_row"}, CLIP_TEXT)
+@family("owlvit_text_model", {"OwlViTTextModel": "end_row"}, CLIP_TEXT)
 @family("xclip_text_model", {"XCLIPTextModel": "end_row"}, CLIP_TEXT)
 def xclip_text(f: Fields, kind: str) -> Parts:
-    """The tower of X-CLIP for texts (Ni et al. 2022): CLIP's; the token with the largest number ends every text."""
+    """The tower of X-CLIP for texts (Ni et al. 2022): CLIP's; the token with the largest number ends every text.
+
+    So are those of OWL-ViT (Minderer et al. 2022) and OWLv2 (Minderer et al. 2023).
+    """
     f.config["eos_token_id"] = 2
     return clip_text(f, kind)
 
@@ -188,6 +209,7 @@ def _joint(f: Fields, kind: str) -> Symbol | None:
     return None
 
 
+@family("siglip2_text_model", {"Siglip2TextModel": "last_row"}, SIGLIP_TEXT)
 @family("siglip_text_model", {"SiglipTextModel": "last_row"}, SIGLIP_TEXT)
 def siglip_text(f: Fields, kind: str) -> Parts:
     """The tower of SigLIP for texts (Zhai et al. 2023): the last row goes through a linear map."""

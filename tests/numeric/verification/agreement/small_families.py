@@ -456,10 +456,14 @@ COUNTED: list[tuple[str, Changes]] = [
     ("CLIPSegTextModel", ENCODER | TOKENS),
     ("CLIPSegTextModel", ENCODER | TOKENS | {"eos_token_id": 2}),
     ("ChineseCLIPTextModel", ENCODER | {"hidden_size": 6}),  # few columns, or tanh saturates
+    ("OwlViTTextModel", ENCODER | TOKENS),
+    ("Owlv2TextModel", ENCODER | TOKENS),
+    ("SplinterModel", ENCODER),
     ("XCLIPTextModel", ENCODER | TOKENS | {"eos_token_id": 5}),
     ("CLIPTextModelWithProjection", ENCODER | TOKENS | {"projection_dim": 7, "eos_token_id": 2}),
     ("MetaClip2TextModel", ENCODER | TOKENS),
     ("MetaClip2TextModelWithProjection", ENCODER | TOKENS | {"projection_dim": 7, "eos_token_id": 2}),
+    ("Siglip2TextModel", ENCODER | TOKENS),
     ("SiglipTextModel", ENCODER | TOKENS),
     ("SiglipTextModel", ENCODER | TOKENS | {"projection_size": 7}),
     ("ElectraForPreTraining", ENCODER | {"embedding_size": 12, "hidden_act": "relu"}),
@@ -494,6 +498,7 @@ PICTURE: Changes = {
     "num_channels": 2,
 }
 ON_GRID: Changes = PICTURE | {"hidden_size": 24, "num_attention_heads": 3}  # heads of 8 columns, 4 for each axis
+OF_DINO: Changes = {each: PICTURE[each] for each in PICTURE if each != "intermediate_size"} | {"mlp_ratio": 3}
 PICTURES: list[tuple[str, Changes]] = [
     ("AltCLIPVisionModel", PICTURE),
     ("CLIPSegVisionModel", PICTURE),
@@ -504,11 +509,15 @@ PICTURES: list[tuple[str, Changes]] = [
     ("MetaClip2VisionModelWithProjection", PICTURE | {"projection_dim": 11}),
     ("DeiTForImageClassification", PICTURE | {"num_labels": 3}),
     ("DeiTModel", PICTURE | {"pooler_act": "relu"}),
-    ("Dinov2Model", {each: PICTURE[each] for each in PICTURE if each != "intermediate_size"} | {"mlp_ratio": 3}),
+    ("Dinov2Model", OF_DINO),
+    ("Dinov2WithRegistersModel", OF_DINO | {"num_register_tokens": 3}),
+    ("Dinov2WithRegistersModel", OF_DINO | {"num_register_tokens": 1, "qkv_bias": False}),
     ("DINOv3ViTModel", ON_GRID),
     ("DINOv3ViTModel", ON_GRID | {"num_register_tokens": 3, "use_gated_mlp": True, "image_size": [14, 21]}),
     ("DINOv3ViTModel", ON_GRID | {"key_bias": True, "query_bias": False, "mlp_bias": False, "proj_bias": False}),
     ("IJepaModel", PICTURE),
+    ("OwlViTVisionModel", PICTURE),
+    ("Owlv2VisionModel", PICTURE),
     ("SiglipVisionModel", PICTURE),
     ("SiglipVisionModel", PICTURE | {"vision_use_head": False}),
     ("ViTMSNForImageClassification", PICTURE | {"num_labels": 3, "qkv_bias": False}),

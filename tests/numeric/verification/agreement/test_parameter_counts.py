@@ -72,7 +72,8 @@ COMPONENTS = [
     ),
     (r"patch_embed|(^|encoder\.)conv[12]\.|feature_(extractor|projection)", "patch_or_conv_stem"),
     (r"(pos_conv_embed|position_embeddings?|positions_embed|embed_positions|wpe|pos_embed\b)", "position_embedding"),
-    (r"(embeddings\.LayerNorm|layernorm_embedding|pre_layrnorm|pre_ln|word_embeddings_layernorm)", "embedding_norm"),
+    (r"(embeddings\.LayerNorm|layernorm_embedding|pre_ln|word_embeddings_layernorm)", "embedding_norm"),
+    (r"pre_lay(r|er)norm", "embedding_norm"),
     (r"project_(in|out)\b", "embedding_projection"),
     (r"(seq_relationship|pooler|classifier\.dense|pre_classifier)", "pooler_and_nsp"),
     (
@@ -133,7 +134,7 @@ def library_components(model: "torch.nn.Module") -> dict[str, int]:
         if parameter is tokens:  # tied, it may have the name of the head
             counts["token_embedding"] += parameter.numel()
             continue
-        if type(model).__name__ == "SiglipTextModel":
+        if type(model).__name__ in ("SiglipTextModel", "Siglip2TextModel"):
             name = f"text_model.{name}"  # as in the model of texts and pictures
         if model.main_input_name == "input_values" and not getattr(model.config, "do_stable_layer_norm", False):
             name = re.sub(r"encoder\.layer_norm", "embeddings.LayerNorm", name)  # before the first layer

@@ -103,9 +103,13 @@ CLOSE = {np.float64: 1e-10, np.float32: 1e-4}
 TEXTS = [
     (name, changes)
     for name, changes in COUNTED
-    if re.match("(CLIP|CLIPSeg|ChineseCLIP|MetaClip2|Siglip|XCLIP)Text", name)
+    if re.match("(CLIP|CLIPSeg|ChineseCLIP|MetaClip2|OwlViT|Owlv2|Siglip2?|XCLIP)Text", name)
 ]
-OF_TEXT = [(name, changes) for name, changes in COUNTED if name.endswith("TextModel") and (name, changes) not in TEXTS]
+OF_TEXT = [
+    (name, changes)
+    for name, changes in COUNTED
+    if name.endswith(("TextModel", "SplinterModel")) and (name, changes) not in TEXTS
+]
 
 
 @pytest.mark.parametrize(("name", "changes"), OF_TEXT, ids=[f"{i}-{name}" for i, (name, _) in enumerate(OF_TEXT)])
