@@ -31,13 +31,21 @@ TEXT_ALONE = "the language model alone, without what reads pictures"
 # model_type: the class, and whether scores are tied to the table of tokens if no field says so
 JOINED: Mapping[str, tuple[str, bool]] = {
     "aya_vision": ("AyaVision", True),  # Cohere (2025)
+    "cohere2_vision": ("Cohere2Vision", True),  # Cohere (2025), Command A Vision
     "gemma3": ("Gemma3", True),  # Gemma Team (2025)
+    "glm46v": ("Glm46V", False),  # Z.ai (2025), GLM-4.6V
+    "glm4v": ("Glm4v", False),  # GLM-V Team (2025), GLM-4.1V
+    "glm4v_moe": ("Glm4vMoe", False),  # GLM-V Team (2025), GLM-4.5V
+    "glm_ocr": ("GlmOcr", False),  # Z.ai (2026)
+    "idefics3": ("Idefics3", False),  # Laurençon et al. (2024)
     "internvl": ("InternVL", True),  # Zhu et al. (2025), InternVL 3
+    "kimi_k25": ("Kimi_K25", True),  # Kimi Team (2026), Kimi K2.5
     "llama4": ("Llama4", False),  # Meta (2025)
     "llava": ("Llava", False),  # Liu et al. (2024), LLaVA-1.5
     "llava_next": ("LlavaNext", False),  # Liu et al. (2024)
     "llava_onevision": ("LlavaOnevision", False),  # Li et al. (2024)
     "mistral3": ("Mistral3", True),  # Mistral AI (2025), Mistral Small 3.1
+    "paddleocr_vl": ("PaddleOCRVL", True),  # Baidu (2025)
     "paligemma": ("PaliGemma", True),  # Beyer et al. (2024)
     "qwen2_vl": ("Qwen2VL", False),  # Wang et al. (2024)
     "qwen2_5_vl": ("Qwen2_5_VL", False),  # Bai et al. (2025)
@@ -45,16 +53,21 @@ JOINED: Mapping[str, tuple[str, bool]] = {
     "qwen3_vl_moe": ("Qwen3VLMoe", False),
     "qwen3_5": ("Qwen3_5", False),  # Qwen Team (2026)
     "qwen3_5_moe": ("Qwen3_5Moe", False),
+    "smolvlm": ("SmolVLM", False),  # Marafioti et al. (2025)
     "vipllava": ("VipLlava", False),  # Cai et al. (2024)
 }
 RUN = frozenset(["llava", "vipllava"])
 TEXTS = frozenset(["qwen3_5", "qwen3_5_moe"])  # of which the language model runs
-EITHER = frozenset(["llava", "llava_onevision", "qwen2_vl", "qwen2_5_vl"])
+EITHER = frozenset(
+    ["glm4v", "glm4v_moe", "glm_ocr", "llava", "llava_onevision", "paddleocr_vl", "qwen2_vl", "qwen2_5_vl"]
+)
+STATED = frozenset(["cohere2_vision", "glm46v", "idefics3", "kimi_k25", "smolvlm", *TOWERS])
 BOTH_WAYS = frozenset(["paligemma"])  # whose texts say that positions see later ones
 OF_PICTURES = frozenset(
     [
         *("adapter_layer_norm_eps", "downsample_factor", "downsample_ratio", "image_grid_pinpoints"),
         *("image_seq_length", "mm_tokens_per_image", "multimodal_projector_bias", "projection_dim"),
+        *("alignment_intermediate_size", "projection_hidden_size", "projection_layer_norm_eps", "scale_factor"),
         *("projector_hidden_act", "projector_layernorm_eps", "spatial_merge_size", "vision_aspect_ratio"),
         *("vision_config", "vision_feature_layer", "vision_feature_layers", "vision_feature_select_strategy"),
     ]
@@ -99,13 +112,15 @@ def _joined(tied: bool, f: Fields, kind: str) -> Parts:
 def _tied(f: Fields, inner: Mapping[str, object], usual: bool) -> object:
     """Return whether scores are tied to the table of tokens: what the whole model says, or else the language model.
 
-    In the families of `EITHER` one of the two is enough. Where the whole model says nothing and the language model does
-    not say what is usual, releases of the library differ.
+    In the families of `EITHER` one of the two is enough; one that says nothing says what is usual. In those of `STATED`
+    releases of the library differ where the whole model says nothing and the language model not what is usual.
     """
     model_type, of_text = str(f.config.get("model_type")), inner.get("tie_word_embeddings")
+    if model_type in EITHER:
+        return f.flag("tie_word_embeddings", usual) or (usual if of_text is None else of_text)
     if f.given("tie_word_embeddings"):
-        return f.flag("tie_word_embeddings", usual) or (of_text is True and model_type in EITHER)
-    if model_type in TOWERS and model_type not in EITHER and of_text not in (None, usual):
+        return f.flag("tie_word_embeddings", usual)
+    if model_type in STATED and of_text not in (None, usual):
         raise f.error("text_config.tie_word_embeddings", f"is {shown(of_text)}, and that of the whole model is missing")
     return usual if of_text is None else of_text
 
