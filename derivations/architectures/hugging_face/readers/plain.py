@@ -14,7 +14,6 @@ from typing import Literal, TypeAlias
 from sympy import Expr, Integer, Rational
 
 from derivations.architectures.description import (
-    Alibi,
     Attention,
     Block,
     Embedding,
