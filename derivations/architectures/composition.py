@@ -51,13 +51,13 @@ from derivations.architectures.projectors import projector_layer, projectors_lay
 from derivations.architectures.relative_position_bias import buckets, relative_position_bias
 from derivations.architectures.sounds import convolved_positions, waveform_stem
 from derivations.language.arrays.arrangements import Numbers, Tabulated, column_block
+from derivations.language.arrays.buckets import SignedBuckets
 from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.expression import Array, Variable, array, require, token_array
 from derivations.language.arrays.functions import CausalMask, Lookup, MaskConjunction, WindowMask, gelu, named
 from derivations.language.arrays.masks import band_mask
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.scalars import Iverson
-from derivations.language.arrays.selection import SignedBuckets
 from derivations.language.arrays.shapes import Blocks, total
 from derivations.language.layers.layer import Equations, Layer, Part, part
 from derivations.linear.linear import linear

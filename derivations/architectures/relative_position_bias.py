@@ -14,9 +14,10 @@ from sympy import Eq, Ge, Indexed, Lambda
 
 from derivations.gradients.gradient import rule
 from derivations.language.arrays.arrangements import Tabulated
+from derivations.language.arrays.buckets import RelativeBuckets, bucket
 from derivations.language.arrays.expression import array, token_array
 from derivations.language.arrays.functions import row_softmax
-from derivations.language.arrays.selection import AddedEntries, Chosen, RelativeBuckets, bucket
+from derivations.language.arrays.selection import AddedEntries, Chosen
 from derivations.language.arrays.shapes import Sized
 from derivations.language.counting.costs import Count
 from derivations.language.differentiation.claims import local_claims

@@ -15,6 +15,7 @@ from sympy import And, Basic, Expr, Integer, Lambda, Symbol, expand, oo, togethe
 from sympy.core.symbol import Str
 
 from derivations.language.arrays.arrangements import ColumnBlock, SumOver, Tabulated
+from derivations.language.arrays.buckets import SignedBuckets
 from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.exponentials import RowExponentials
 from derivations.language.arrays.expression import (
@@ -32,7 +33,7 @@ from derivations.language.arrays.functions import BandMask, Elementwise, Hadamar
 from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.routing import RoutedOuter
 from derivations.language.arrays.scalars import brackets
-from derivations.language.arrays.selection import ScatterRows, SignedBuckets
+from derivations.language.arrays.selection import ScatterRows
 from derivations.language.arrays.shapes import Axis, total
 from derivations.language.differentiation.tape import Pulled
 from derivations.language.layers.layer import Apply, Equation, Layer, Repeat

@@ -17,6 +17,7 @@ from derivations.language.arrays.arrangements import (
     SumOver,
     Tabulated,
 )
+from derivations.language.arrays.buckets import RelativeBuckets, SignedBuckets
 from derivations.language.arrays.columns import ColumnConcatenation, ColumnRange
 from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.exponentials import Normalised, RowExponentials, RowMax, row_exponentials
@@ -57,9 +58,7 @@ from derivations.language.arrays.selection import (
     EveryOther,
     OneHot,
     Pick,
-    RelativeBuckets,
     ScatterRows,
-    SignedBuckets,
     Windows,
 )
 from derivations.language.arrays.shapes import Blocks

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import singledispatch
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.buckets import RelativeBuckets
 from derivations.language.arrays.columns import ColumnConcatenation, ColumnRange
 from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.exponentials import RowMax
@@ -33,7 +34,7 @@ from derivations.language.arrays.functions import (
 )
 from derivations.language.arrays.routing import BatchTranspose, RoutedProduct, TopK, TopKMask
 from derivations.language.arrays.rows import RowRange
-from derivations.language.arrays.selection import Chosen, EveryOther, OneHot, Pick, RelativeBuckets
+from derivations.language.arrays.selection import Chosen, EveryOther, OneHot, Pick
 
 __all__ = ["Axes", "NotCausal", "operand_axes", "operands"]
 

@@ -19,6 +19,7 @@ from sympy.functions.elementary.piecewise import ExprCondPair
 from sympy.logic.boolalg import BooleanFunction
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.buckets import RelativeBuckets
 from derivations.language.arrays.columns import ColumnConcatenation, ColumnRange
 from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.exponentials import Normalised, RowExponentials, RowMax
@@ -58,7 +59,6 @@ from derivations.language.arrays.selection import (
     EveryOther,
     OneHot,
     Pick,
-    RelativeBuckets,
     ScatterRows,
     Windows,
 )

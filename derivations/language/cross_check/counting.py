@@ -17,6 +17,7 @@ from typing import Any
 from sympy import Basic, Expr, Symbol
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.buckets import RelativeBuckets
 from derivations.language.arrays.columns import ColumnConcatenation, ColumnRange
 from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.exponentials import Normalised, RowExponentials, RowMax
@@ -46,7 +47,7 @@ from derivations.language.arrays.functions import (
 from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.routing import RoutedProduct, TopK, TopKMask
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
-from derivations.language.arrays.selection import Chosen, EveryOther, OneHot, Pick, RelativeBuckets, Windows
+from derivations.language.arrays.selection import Chosen, EveryOther, OneHot, Pick, Windows
 from derivations.language.arrays.shapes import total
 from derivations.language.counting.costs import Count
 from derivations.language.cross_check.arrays import bound_to, places_of, sizes_of

@@ -14,6 +14,7 @@ from math import prod
 from sympy import Expr, Lambda, Max, Symbol, diff, exp, tanh
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.buckets import RelativeBuckets
 from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.expression import (
@@ -43,7 +44,7 @@ from derivations.language.arrays.recurrence import Recurrence
 from derivations.language.arrays.routing import BatchTranspose, RoutedProduct, TopK, TopKMask
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.scalars import Iverson
-from derivations.language.arrays.selection import Chosen, EveryOther, Pick, RelativeBuckets, Windows
+from derivations.language.arrays.selection import Chosen, EveryOther, Pick, Windows
 from derivations.language.arrays.shapes import total
 from derivations.language.counting.memory_counts import SavedResidualCount
 from derivations.language.cross_check.arrays import sizes_of

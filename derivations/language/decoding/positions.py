@@ -19,6 +19,7 @@ from typing import Any
 from sympy import Basic, Expr, Lambda, Symbol, Tuple
 
 from derivations.language.arrays.arrangements import SumOver, Tabulated
+from derivations.language.arrays.buckets import RelativeBuckets
 from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.expression import (
     Array,
@@ -42,7 +43,6 @@ from derivations.language.arrays.masks import as_band
 from derivations.language.arrays.operand_axes import Axes, NotCausal, operand_axes, operands
 from derivations.language.arrays.routing import TopKMask
 from derivations.language.arrays.rows import RowRange
-from derivations.language.arrays.selection import RelativeBuckets
 from derivations.language.arrays.shapes import Axis, total
 from derivations.language.layers.layer import Apply
 

@@ -33,6 +33,7 @@ from sympy import (
 from sympy.core.symbol import Str
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.buckets import RelativeBuckets
 from derivations.language.arrays.columns import ColumnConcatenation, ColumnRange
 from derivations.language.arrays.contraction import Contraction, contraction, indices_of, operand_of
 from derivations.language.arrays.exponentials import RowMax
@@ -71,7 +72,6 @@ from derivations.language.arrays.selection import (
     EveryOther,
     OneHot,
     Pick,
-    RelativeBuckets,
     ScatterRows,
     Windows,
 )

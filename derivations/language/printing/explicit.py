@@ -20,6 +20,7 @@ from sympy import Tuple as Places
 from sympy.core.symbol import Str
 
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate, Explicit, PlacedBlock, SumOver, Tabulated
+from derivations.language.arrays.buckets import RelativeBuckets
 from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.exponentials import RowMax
@@ -61,7 +62,6 @@ from derivations.language.arrays.selection import (
     EveryOther,
     OneHot,
     Pick,
-    RelativeBuckets,
     ScatterRows,
     Windows,
 )

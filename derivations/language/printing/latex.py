@@ -13,11 +13,12 @@ from typing import Any
 from sympy import Basic, Id, Integer, Symbol
 
 from derivations.language.arrays.arrangements import Tabulated
+from derivations.language.arrays.buckets import RelativeBuckets
 from derivations.language.arrays.contraction_node import Contraction
 from derivations.language.arrays.exponentials import RowMax
 from derivations.language.arrays.expression import Array
 from derivations.language.arrays.functions import BandMask, Elementwise, Interleave, RowLogSumExp, RowSum
-from derivations.language.arrays.selection import Chosen, Pick, RelativeBuckets
+from derivations.language.arrays.selection import Chosen, Pick
 from derivations.language.arrays.shapes import Pair, Place, on_axis, total
 from derivations.language.layers.layer import Equation, Repeat
 from derivations.language.printing.arrays import ArrayPrinter, general_places, stated_entry

@@ -8,21 +8,18 @@ import numpy as np
 import pytest
 from sympy import Expr, Ge, Integer, Symbol
 
-from derivations.language.arrays.expression import Array, Variable, array, mask_array, token_array
-from derivations.language.arrays.functions import CausalMask, RowSum, WindowMask, row_softmax
-from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked, strided_windows
-from derivations.language.arrays.selection import (
-    AddedEntries,
-    AddedPicks,
+from derivations.language.arrays.buckets import (
     BucketNumber,
-    Chosen,
-    Pick,
     RelativeBuckets,
     SignedBucketNumber,
     SignedBuckets,
     bucket,
     signed_bucket,
 )
+from derivations.language.arrays.expression import Array, Variable, array, mask_array, token_array
+from derivations.language.arrays.functions import CausalMask, RowSum, WindowMask, row_softmax
+from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked, strided_windows
+from derivations.language.arrays.selection import AddedEntries, AddedPicks, Chosen, Pick
 from derivations.language.arrays.shapes import ShapeError, shape_text
 from derivations.language.counting.costs import count_flops
 from derivations.language.cross_check.assignment import CONTEXT, Assignment, meaning

@@ -7,6 +7,7 @@ import pytest
 from sympy import Basic, Eq, Ge, Indexed, Integer, KroneckerDelta, Lambda, Symbol, log
 
 from derivations.language.arrays.arrangements import Concatenate, Explicit, PlacedBlock, Tabulated, column_block
+from derivations.language.arrays.buckets import RelativeBuckets
 from derivations.language.arrays.columns import ColumnConcatenation, ColumnRange
 from derivations.language.arrays.expression import Array, ColumnBroadcast, RowBroadcast, Scaled, array, token_array
 from derivations.language.arrays.functions import (
@@ -23,15 +24,7 @@ from derivations.language.arrays.functions import (
 )
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.scalars import Within, without_conditions
-from derivations.language.arrays.selection import (
-    AddedEntries,
-    Chosen,
-    EveryOther,
-    OneHot,
-    RelativeBuckets,
-    ScatterRows,
-    Windows,
-)
+from derivations.language.arrays.selection import AddedEntries, Chosen, EveryOther, OneHot, ScatterRows, Windows
 from derivations.language.judge.proof import judge
 from derivations.language.layers.layer import Equation
 from derivations.language.results.derivation import Assumption, claim, derivation, step

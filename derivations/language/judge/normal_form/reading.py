@@ -17,12 +17,12 @@ from sympy.core.function import AppliedUndef
 from sympy.logic.boolalg import Boolean
 
 from derivations.language.arrays.binding import free_symbols, replace_free
+from derivations.language.arrays.buckets import BucketNumber
 from derivations.language.arrays.declarations import demands
 from derivations.language.arrays.deferred import Deferred
 from derivations.language.arrays.expression import Array, OnlyEntry
 from derivations.language.arrays.internal import MARK, Internal, Unwritten
 from derivations.language.arrays.scalars import Admitted, Expectation, Iverson, Variance, Within, declared_real
-from derivations.language.arrays.selection import BucketNumber
 from derivations.language.arrays.shapes import on_axis, shape_text
 from derivations.language.counting.costs import Count
 from derivations.language.judge.normal_form.algebra import (
