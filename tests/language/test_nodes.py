@@ -133,7 +133,6 @@ EXAMPLES: tuple[Array, ...] = (
 )
 # What has no gradient, with a word of the refusal: it is an internal form of the optimiser, or its slope has no rule.
 NO_GRADIENT = {
-    ColumnConcatenation: "ColumnConcatenation",
     Normalised: "Normalised",
     RowExponentials: "RowExponentials",
     RowMax: "depends on the largest entry",
