@@ -192,7 +192,7 @@ def inputs(name: str, config: Any, batch: int, n: int, source: int) -> dict[str,
     if hasattr(config, "vision_config"):
         texts, pictures = (inputs(name, each, batch, n, source) for each in (config.text_config, config.vision_config))
         return texts | pictures
-    if isinstance(getattr(config, "conv_kernel", None), list | tuple):  # of state spaces it is a number
+    if hasattr(config, "conv_stride"):
         return {"input_values": torch.randn(batch, samples(config, n))}
     if hasattr(config, "patch_size"):
         size = config.image_size if isinstance(config.image_size, list | tuple) else [config.image_size] * 2
