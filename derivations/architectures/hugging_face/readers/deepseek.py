@@ -163,7 +163,7 @@ def glm4_moe_lite(f: Fields, kind: str) -> Parts:
     dense = _listed_dense(f)
     dense = 1 if dense is None else dense
     f.only("first_k_dense_replace", dense)  # which the library does not read
-    return with_experts(f, kind, Defaults(query_rank=768, scale="1.8", dense=dense, groups=(1, 1)))
+    return with_experts(f, kind, Defaults(query_rank=768, scale="1.8", dense=dense, groups=(1, 1), eps="1e-5"))
 
 
 def _listed_dense(f: Fields) -> int | None:

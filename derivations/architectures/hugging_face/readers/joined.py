@@ -136,6 +136,7 @@ for model_type, (prefix, tied) in JOINED.items():
 def qwen2_of_text(f: Fields, kind: str) -> Parts:
     """Qwen2-VL's language model: Qwen2, with positions of three axes."""
     of_one_axis(f)
+    f.config |= {"rms_norm_eps": f.take("rms_norm_eps", 1e-5), "rope_theta": f.take("rope_theta", 1000000.0)}
     return qwen2(f, kind)
 
 
@@ -151,4 +152,5 @@ def qwen3_moe_of_text(f: Fields, kind: str) -> Parts:
 def qwen3_of_text(f: Fields, kind: str) -> Parts:
     """Qwen3-VL's language model: Qwen3, with positions of three axes."""
     of_one_axis(f)
+    f.config |= {"rope_theta": f.take("rope_theta", 500000.0)}
     return qwen3(f, kind)
