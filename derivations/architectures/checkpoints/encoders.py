@@ -261,7 +261,7 @@ AROUND = {
 JINA = also(
     ROBERTA,
     AROUND,
-    in_sections("encoder.self_attention", f"{TURNED}.mixer.Wqkv", "Q", "K", "V"),
+    in_sections("encoder.self_attention", f"{TURNED}.mixer.Wqkv", "Q Q_pass", "K K_pass", "V"),
     linear("encoder.self_attention.W_O", f"{TURNED}.mixer.out_proj"),
     network("encoder", f"{TURNED}.mlp.fc1", f"{TURNED}.mlp.fc2"),
 )
@@ -269,7 +269,7 @@ NOMIC = replace(
     also(
         BERT,
         AROUND,
-        in_sections("encoder.self_attention", f"{TURNED}.attn.Wqkv", "Q", "K", "V"),
+        in_sections("encoder.self_attention", f"{TURNED}.attn.Wqkv", "Q Q_pass", "K K_pass", "V"),
         linear("encoder.self_attention.W_O", f"{TURNED}.attn.out_proj"),
         gated("encoder.feed_forward", *(f"{TURNED}.mlp.{name}" for name in ("fc12", "fc11", "fc2"))),
         norm("transform_norm", "cls.predictions.transform.layer_norm"),

@@ -84,7 +84,9 @@ def also(family: Family, *tables: Table) -> Family:
     weights = dict(family.weights)
     for each in tables:
         weights |= each
-    return replace(family, weights=weights)
+    now = {before.name: weights[ours].name for ours, before in family.weights.items()}
+    same = {name: now.get(other, other) for name, other in family.same.items()}
+    return replace(family, weights=weights, same=same)
 
 
 # --- pieces of tables -----------------------------------------------------------------------------------------------
