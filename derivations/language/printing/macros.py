@@ -1,7 +1,7 @@
 r"""Letters as macros, so that an author changes a letter in one place.
 
-Definition   the base of every name is a macro, such as \dvQ for Q and \dvWQ for the W of W_{i}^{Q}; scripts stay,
-             except those of a size, which has no indices: \dvdk is d_{k}
+Definition   the base of every name is a macro, such as \dvQ for Q, \dvWQ for the W of W_{i}^{Q}, and \dvQRow for the q
+             of a row q_i; scripts stay, except those of a size, which has no indices: \dvdk is d_{k}
 Result       formulas that use the macros, and their definitions, which do not replace a macro that is already defined:
              \newcommand{\dvQ}{\mathbf{Q}} in front of them sets every Q in bold
 """
@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from derivations.language.layers.spelling import in_words
 from derivations.language.printing.alphabet import LETTERS, SIZES
-from derivations.language.printing.notation import Notation, macro_of, notation
+from derivations.language.printing.notation import OF_ROW, Notation, macro_of, notation
 
 __all__ = ["definitions", "package", "with_macros"]
 
@@ -32,7 +32,8 @@ def definitions(used: Mapping[str, str], places: Mapping[str, Sequence[str]] = M
     """
     meant = _meanings(places)
     other = _OTHER if places else ""  # of one page alone the letters are explained below
-    lines = ((rf"\providecommand{{{macro}}}{{{used[macro]}}}", meant.get(macro, other)) for macro in sorted(used))
+    said = {macro: f"a row of {macro.removesuffix(OF_ROW)}" for macro in used if macro.endswith(OF_ROW)} | meant
+    lines = ((rf"\providecommand{{{macro}}}{{{used[macro]}}}", said.get(macro, other)) for macro in sorted(used))
     return "".join(f"{line} % {what}\n" if what else f"{line}\n" for line, what in lines)
 
 

@@ -155,6 +155,8 @@ class Marks(SympyLatexPrinter):
         printed = self.notation.of(name, self.scope)
         if row and printed.of_row() != printed:
             self.rows.setdefault(name)
+            if self.notation.macros is not None and printed.row:
+                self.notation.macros[printed.row] = self.notation.plain.of(name, self.scope).of_row().base
         return (printed.of_row() if row else printed).latex(indices, member=member)
 
     def juxtaposed(self, texts: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from sympy import Symbol
 from derivations import symbols
 from derivations.language.printing.letters import Name, NotationError, is_gradient, parse_name, spelled, with_comma
 
-__all__ = ["NOTATIONS", "Notation", "NotationError", "macro_of", "notation"]
+__all__ = ["NOTATIONS", "OF_ROW", "Notation", "NotationError", "macro_of", "notation"]
 
 _DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")  # macros have letters alone
 # the names of sizes, which have no indices
@@ -19,6 +19,9 @@ _SIZES = frozenset(
     each.name for each in vars(symbols).values() if isinstance(each, Symbol) and each.is_integer and each.is_positive
 )
 _TOPICS = {"attention": "scaled_dot_product_attention", "multi_head": "multi_head_attention"}  # topic -> its layer
+
+
+OF_ROW = "Row"  # what the macro of a letter ends with where the letter stands for a row
 
 
 def macro_of(name: str, scope: str = "") -> str:
@@ -79,7 +82,7 @@ class Notation:
         return self if self.macros is None else replace(self, macros=None)
 
     def _letter(self, name: str, printed: Name, scope: str = "") -> Name:
-        """Return a printed name, its base as a macro if letters are macros."""
+        """Return a printed name, its base as a macro if letters are macros, and that of its rows as another one."""
         if self.macros is None:
             return printed
         macro = macro_of(name, scope)
@@ -87,7 +90,7 @@ class Notation:
             self.macros[macro] = printed.latex()
             return Name(macro)
         self.macros[macro] = printed.base
-        return replace(printed, base=macro, row="")
+        return replace(printed, base=macro, row=f"{macro}{OF_ROW}" if printed.of_row() != printed else "")
 
     def _part(self, part: str) -> str:
         return str(int(part) + self.first_index) if part.isdigit() else f"\\text{{{part.replace('_', ' ')}}}"

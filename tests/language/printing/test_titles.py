@@ -106,10 +106,10 @@ def shown_with(name: str, using: Notation | str) -> str:
     ("name", "printed"),
     {
         "softmax.log_sum_exp_bounds": r"$\dvx_{\dvt}$ is the largest input",
-        "attention.score_jacobian": r"\dvA_{\dvi\dvj} (\dvV_{\dvj} - \dvO_{\dvi})",
+        "attention.score_jacobian": r"\dvA_{\dvi\dvj} (\dvVRow_{\dvj} - \dvORow_{\dvi})",
         "multi_head.gradient": r"\mathrm{d}\dvWQ_{\dvi}^{Q}",
         "linear.column_parallel": r"\dvW_{1}",
-        "recurrence.law": r"\dvH_{\dvt-1}",
+        "recurrence.law": r"\dvHRow_{\dvt-1}",
         "dot_product.mean_general": r"\dvmuq_{q}",  # one letter
         "feed_forward.gradient": r"\dvWTwo_{2}^{\top}",
     }.items(),
