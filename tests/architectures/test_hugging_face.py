@@ -548,7 +548,7 @@ def test_the_language_model_of_llava_is_llama_7b_with_64_tokens_more() -> None:
     """Its file leaves the sizes of Llama 7B out, and says in the counts what they are of."""
     model = model_of({"model_type": "llava", "text_config": VICUNA, "vision_config": {}}, "llava-1.5")
     assert parameters(model) == 6738415616 + 64 * 2 * 4096
-    assert model.part == "the language model alone, without what reads pictures"
+    assert model.part == "the language model alone, without what reads pictures or sounds"
     assert "text_config has no hidden_size: 4096, the default of the family" in model.assumptions
 
 
@@ -557,7 +557,7 @@ def test_of_a_tower_that_is_not_read_nothing_is_counted(tower: str) -> None:
     released = config("llava-1.5-7b")
     model = model_of({**released, "vision_config": {**released["vision_config"], "model_type": tower}}, "llava")
     assert model.architecture.tower is None
-    assert model.part == "the language model alone, without what reads pictures"
+    assert model.part == "the language model alone, without what reads pictures or sounds"
 
 
 @pytest.mark.parametrize(

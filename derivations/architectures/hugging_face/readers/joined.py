@@ -26,13 +26,15 @@ from derivations.architectures.hugging_face.shared import Parts
 
 __all__ = ["JOINED", "TEXTS", "TEXT_ALONE", "qwen2_of_text", "qwen3_moe_of_text", "qwen3_of_text"]
 
-TEXT_ALONE = "the language model alone, without what reads pictures"
+TEXT_ALONE = "the language model alone, without what reads pictures or sounds"
 
 # model_type: the class, and whether scores are tied to the table of tokens if no field says so
 JOINED: Mapping[str, tuple[str, bool]] = {
     "aya_vision": ("AyaVision", True),  # Cohere (2025)
     "cohere2_vision": ("Cohere2Vision", True),  # Cohere (2025), Command A Vision
     "gemma3": ("Gemma3", True),  # Gemma Team (2025)
+    "gemma3n": ("Gemma3n", True),  # Gemma Team (2025)
+    "gemma4": ("Gemma4", True),  # Gemma Team (2026)
     "glm46v": ("Glm46V", False),  # Z.ai (2025), GLM-4.6V
     "glm4v": ("Glm4v", False),  # GLM-V Team (2025), GLM-4.1V
     "glm4v_moe": ("Glm4vMoe", False),  # GLM-V Team (2025), GLM-4.5V
@@ -65,6 +67,7 @@ STATED = frozenset(["cohere2_vision", "glm46v", "idefics3", "kimi_k25", "smolvlm
 BOTH_WAYS = frozenset(["paligemma"])  # whose texts say that positions see later ones
 OF_PICTURES = frozenset(
     [
+        *("audio_config", "audio_soft_tokens_per_image", "vision_soft_tokens_per_image"),
         *("adapter_layer_norm_eps", "downsample_factor", "downsample_ratio", "image_grid_pinpoints"),
         *("image_seq_length", "mm_tokens_per_image", "multimodal_projector_bias", "projection_dim"),
         *("alignment_intermediate_size", "projection_hidden_size", "projection_layer_norm_eps", "scale_factor"),
