@@ -58,12 +58,16 @@ class ArrayPrinter(EntrywisePrinter):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.functions: dict[str, Array] = {}  # the functions of arrays printed by a name of ours, with one application
+        self.functions: dict[Any, Array] = {}  # an application of each function of arrays printed by a name of ours
         self.parts: dict[str, Layer] = {}  # the layers that were printed by their names
 
     def function_of(self, applied: Array, name: str) -> str:
-        """Return the name of a function of arrays, which no textbook lists: a page defines those that were printed."""
-        self.functions.setdefault(name, applied)
+        """Return the name of a function of arrays, which no textbook lists: a page defines those that were printed.
+
+        Functions of one name are told apart by the ranks of their arguments and by their direction.
+        """
+        ranks = tuple(len(each.shape) for each in applied.args if isinstance(each, Array))
+        self.functions.setdefault((name, type(applied), ranks, getattr(applied, "backwards", None)), applied)
         return self.function_name(name)
 
     def level(self, expr: Basic) -> int:
@@ -196,7 +200,7 @@ class ArrayPrinter(EntrywisePrinter):
         return self.subscripted(self.operand(expr.args[0], ATOM), joined(self._letters(expr.places)))
 
     def _print_MaskConjunction(self, expr: Any) -> str:
-        self.functions.setdefault("and", expr)
+        self.function_of(expr, "and")
         return super()._print_MaskConjunction(expr)
 
     def _print_RowMax(self, expr: Basic) -> str:

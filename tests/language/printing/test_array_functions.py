@@ -105,12 +105,22 @@ def test_the_printed_law_gives_the_entries(backwards, of_rank_one):
             assert expand((law.xreplace(entries) - states.entry(Integer(at), Integer(place))).doit()) == 0
 
 
+def test_recurrences_in_both_directions_are_defined():
+    added, logarithms = array("B", 3, 2), array("L", 3)
+    printer = LatexPrinter("ours")
+    both = [printer.doprint(Recurrence(logarithms, added, backwards)) for backwards in (0, 1)]
+    found = " ".join(definitions_of_functions(printer))
+    assert both == [r"\mathrm{recurrence}(L, B)", r"\mathrm{recurrence}_{\leftarrow}(L, B)"]
+    assert all(f"{head}_{{" in found for head in both)
+
+
 def undefined(shown: Page) -> set[str]:
     """The functions that a page prints by a name of ours and does not define."""
     display = " ".join(f"{row.left} {row.right}" for row in shown.rows)
-    used = {each for each in re.findall(r"\\mathrm\{(\w+)\}[_(^]", display) if each in NAMES}
+    written = r"\\mathrm\{((\w+)\}(?:_\{\\leftarrow\})?)[_(^]"  # \leftarrow: from the last place on
+    used = {whole for whole, name in re.findall(written, display) if name in NAMES}
     notes = " ".join(formula for note in shown.notes for formula, _ in note.items)
-    return {each for each in used if rf"\mathrm{{{each}}}" not in notes}
+    return {each.partition("}")[0] for each in used if rf"\mathrm{{{each}" not in notes}
 
 
 @pytest.mark.parametrize("name", sorted(layers()))
