@@ -127,7 +127,7 @@ def active_stream() -> Derivation:
     A, k = array("A", n, d_model), scalar("k")  # the predicted rows of the active stream, and its correction
     return derivation(
         "The active stream becomes the output of the layer, plus $k$ times what the prediction was wrong by",
-        claim((A + (Z - A) + k * (Z - A))[i, j], step("algebra", (Z + k * (Z - A))[i, j])),
+        claim((A + (1 + k) * (Z - A))[i, j], step("algebra", (Z + k * (Z - A))[i, j])),
         ranges={i: n, j: d_model},
         source=BAYKAL,
     )

@@ -211,7 +211,10 @@ def prepare_gradient(
     equations = (*prepared(flat).equations, *both.backward)
     step = Gradient(whole.name, whole.inputs, whole.parameters, equations, (*flat.outputs, *whole.outputs))
     flat_values = flat_weights(flat, weights)
-    return PreparedGradient(layer, flat, _prepared(step, whole, flat_values, threads, without, sizes))
+    # a size of the layer on which no gradient depends is known and not read
+    unread = {size.name for size in layer.sizes} - {size.name for size in whole.sizes}
+    known = {name: value for name, value in (sizes or {}).items() if name not in unread}
+    return PreparedGradient(layer, flat, _prepared(step, whole, flat_values, threads, without, known))
 
 
 def nested(tree: WeightTree, named: Mapping[str, Any], path: str = "") -> dict[str, Any]:

@@ -64,7 +64,8 @@ def where(
 
 
 def numbers(layer: Layer, printer: LatexPrinter) -> list[str]:
-    """Return the domains of the numbers in the equations of a layer, and of the sizes that no shape states."""
+    """Return the domains of the numbers of a layer, of the sizes that no shape states, and what rows are of."""
+    given = {variable.name for variable in (*layer.inputs, *layer.parameters)}
     values = [equation.value for equation in layer.equations]
     arrays = {variable.name for value in values for variable in letters(value)}
     stated = {symbol for variable in (*layer.inputs, *layer.parameters) for symbol in variable.free_symbols}
@@ -74,6 +75,7 @@ def numbers(layer: Layer, printer: LatexPrinter) -> list[str]:
         *_grouped(_number(s, printer) for s in _symbols(values, is_number) if s.name not in arrays),
         *abbreviations(printer),
         *definitions_of_functions(printer, arrays | {variable.name for variable in layer.inputs}),
+        *(_row(name, printer) for name in printer.rows if name in given),
     ]
 
 
