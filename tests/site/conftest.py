@@ -29,6 +29,16 @@ def absent(reason: str) -> NoReturn:
     pytest.skip(reason)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with one visit to the site, which takes longest, and leave what else reads of it for the end.
+
+    Else the other workers wait for the visit as well.
+    """
+    visits = [item for item in items if "seen" in getattr(item, "fixturenames", ())]
+    others = [item for item in items if item not in visits]
+    items[:] = [*visits[:1], *others, *visits[1:]]
+
+
 @pytest.fixture(scope="session")
 def packages(repository: Path) -> Path:
     """The folder whose node_modules has the npm packages."""
