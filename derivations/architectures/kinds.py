@@ -62,7 +62,7 @@ def _together(stack: Stack, model: Model, taken: set[str]) -> tuple[tuple[Run, .
     """Return one run for each kind of layer, in order of first appearance, and the numbers of layers."""
     numbers: Counter[Block] = Counter()
     for run in stack.runs:
-        times = int(run.count.xreplace(dict(model.values)))
+        times = int(run.count.xreplace(model.values))
         for block in run.blocks:
             numbers[block] += times
     sparse = any(isinstance(block.feed_forward, Experts) for block in numbers)

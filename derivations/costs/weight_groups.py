@@ -140,7 +140,7 @@ def _widths(model: Model) -> dict[Expr, Expr]:
 
 
 def _numbers_of_layers(model: Model, stack: Stack) -> dict[Block, tuple[int, ...]]:
-    counts = [int(run.count.xreplace(dict(model.values))) for run in stack.runs]
+    counts = [int(run.count.xreplace(model.values)) for run in stack.runs]
     if sum(count * len(run.blocks) for count, run in zip(counts, stack.runs, strict=True)) > MOST_LAYERS:
         return {}
     found: dict[Block, list[int]] = {}

@@ -27,7 +27,9 @@ NOT_WRITTEN = {  # layers of which neither library has a short form
     "relative_position_bias", "relative_position_bias_looking_back", "audio_stem", "pre_norm_layer_with_dropout",
     "linear_recurrence", "causal_convolution", "short_convolution", "selective_states", "selective_state_space",
     "state_space_heads", "gated_recurrence", "decaying_heads", "lightning_attention", "channel_mixing",
-    "gated_delta_net", "kimi_delta_attention",
+    "gated_delta_net", "kimi_delta_attention", "grouped_convolution", "weight_normed_convolution",
+    "disentangled_attention", "per_layer_embedding", "augmented_residual", "stream_router", "predicted_streams",
+    "corrected_streams",
 }  # fmt: skip
 
 

@@ -265,7 +265,10 @@ def tensor_sizes(model: Model) -> tuple[int, ...]:
 
 
 def _number(expression: Expr, values: Mapping[Symbol, int]) -> int:
-    return int(expression.xreplace({symbol: Integer(value) for symbol, value in values.items()}))
+    # of a model with many runs most values are numbers of layers of other runs
+    return int(
+        expression.xreplace({symbol: Integer(values[symbol]) for symbol in expression.free_symbols & values.keys()})
+    )
 
 
 def _either(numbers: Iterable[int]) -> str:
