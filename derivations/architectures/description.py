@@ -8,7 +8,8 @@ are computed from that layer. A size is a symbol; sizes that do not follow from 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import ClassVar, Literal
 
 from sympy import Expr, Integer, Rational, Symbol, expand
@@ -359,6 +360,18 @@ class Block:
     augmented: Expr | None = None
     scaled: bool = False
     buffered: bool = False  # scaled too, by a number in a buffer, which is no parameter
+
+    def __hash__(self) -> int:
+        """Return the hash of all fields, which is computed once: plans look thousands of layers up by their kinds."""
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(tuple(getattr(self, each.name) for each in fields(self)))
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the fields alone: another process has other hashes of text."""
+        return {name: value for name, value in vars(self).items() if name != "_hash"}
 
     @property
     def recurrent(self) -> tuple[Recurrent, ...]:

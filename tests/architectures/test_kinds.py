@@ -1,5 +1,6 @@
 """Layers of one kind put together: the same counts as in their order, and nothing else put together."""
 
+import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ from derivations.architectures.composition import build
 from derivations.architectures.description import Model
 from derivations.architectures.hugging_face import model_of
 from derivations.architectures.kinds import by_kind
+from derivations.architectures.models import named_model
 from derivations.costs.counts import count
 from derivations.language.counting.convention import Convention
 from derivations.language.counting.costs import count_decode_flops, count_flops, count_parameters, count_training_flops
@@ -80,3 +82,12 @@ def test_the_closed_forms_speak_of_numbers_of_layers(name: str) -> None:
 def test_layers_written_once_stay_as_they_are() -> None:
     model = model_of({**GEMMA, "layer_types": [WINDOW, FULL] * 3, "num_hidden_layers": 6}, "regular")
     assert by_kind(model) is model
+
+
+def test_a_block_is_looked_up_as_an_equal_one_is_and_takes_no_hash_to_another_process():
+    (block,) = named_model("llama-3-8b").architecture.decoder.blocks
+    found = hash(block)
+    again = pickle.loads(pickle.dumps(block))
+    assert "_hash" not in vars(again)
+    assert again == block and hash(again) == found
+    assert hash(replace(block, one_norm=True)) != found
