@@ -12,7 +12,16 @@ from derivations.architectures.hugging_face.fields import Fields, positive, show
 from derivations.positions.rotary_scaling import yarn_range
 from derivations.symbols import d_k, size
 
-__all__ = ["PROPORTIONAL", "of_one_axis", "rotary", "rotary_by_kind", "rotary_of", "table_of_kind", "turned_columns"]
+__all__ = [
+    "PROPORTIONAL",
+    "of_one_axis",
+    "rotary",
+    "rotary_by_kind",
+    "rotary_of",
+    "table_of_kind",
+    "turn_by",
+    "turned_columns",
+]
 
 ALL_COLUMNS = Rational(1)
 FULL, SLIDING = "full_attention", "sliding_attention"  # the kinds of layers
@@ -40,6 +49,12 @@ def rotary(
     if share is None and part != 1:
         raise f.error(names[1], f"is {part}, which this family does not know")
     return rotary_of(f, next((table for table in tables if table), {}), outside, part, halves=halves, first=first)
+
+
+def turn_by(f: Fields, usual: Mapping[str, object]) -> None:
+    """Let a configuration that gives no rule of rotations have that of its family."""
+    if usual and not any(f.config.get(each) for each in ("rope_parameters", "rope_scaling")):
+        f.config["rope_parameters"] = dict(usual)
 
 
 def rotary_by_kind(f: Fields, base: str) -> dict[str, Rotary | None]:

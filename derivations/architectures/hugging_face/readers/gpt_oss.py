@@ -10,7 +10,7 @@ from derivations.architectures.checkpoints.gpt_oss import GPT_OSS
 from derivations.architectures.description import Attention, Block, Experts
 from derivations.architectures.hugging_face.families import decoder_heads, family
 from derivations.architectures.hugging_face.fields import Fields
-from derivations.architectures.hugging_face.positions import rotary
+from derivations.architectures.hugging_face.positions import rotary, turn_by
 from derivations.architectures.hugging_face.readers.gated import (
     KINDS,
     decoder_of,
@@ -25,6 +25,10 @@ from derivations.symbols import scalar, size
 __all__ = ["gpt_oss"]
 
 t = scalar("t")
+OF_GPT_OSS: dict[str, object] = {
+    **{"rope_type": "yarn", "rope_theta": 150000.0, "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0},
+    **{"truncate": False, "original_max_position_embeddings": 4096},
+}
 
 
 @family("gpt_oss", decoder_heads("GptOss"), GPT_OSS)
@@ -33,6 +37,7 @@ def gpt_oss(f: Fields, kind: str) -> Parts:
     rms = norm(f, "rms_norm_eps", "1e-5", "rms")
     heads, groups = grouped_heads(f, 8, width=64)
     f.whole("initial_context_length", None, none=True)
+    turn_by(f, OF_GPT_OSS)
     attention = Attention(
         heads,
         groups,

@@ -27,7 +27,7 @@ from derivations.architectures.description import (
 )
 from derivations.architectures.hugging_face.families import Reader
 from derivations.architectures.hugging_face.fields import REQUIRED, Fields
-from derivations.architectures.hugging_face.positions import of_one_axis, rotary, rotary_by_kind
+from derivations.architectures.hugging_face.positions import of_one_axis, rotary, rotary_by_kind, turn_by
 from derivations.architectures.hugging_face.readers.gated import KINDS, experts_of, groups_of, kinds_of_layers
 from derivations.architectures.hugging_face.shared import (
     Parts,
@@ -199,8 +199,7 @@ def _read(family: Decoder, f: Fields, kind: str) -> Parts:
     for name, usual in family.renamed.items():
         if name in f.config:
             f.config[usual] = f.take(usual, also=(name,))
-    if family.turned and not any(f.config.get(each) for each in ("rope_parameters", "rope_scaling")):
-        f.config["rope_parameters"] = dict(family.turned)
+    turn_by(f, family.turned)
     for name, values in family.only.items():
         f.only(name, *values)
     for name in ("max_position_embeddings", *family.without_effect):
@@ -267,7 +266,10 @@ def _attention(family: Decoder, f: Fields, norm: Norm) -> Attention:
         for each in ("rope_parameters", "rope_scaling", "rope_theta"):
             f.take(each, None)
         return attention
-    if family.unrotated_if_null and (f.table("rope_parameters") or {}).get("rope_theta") is None:
+    if (
+        family.unrotated_if_null
+        and (f.table("rope_parameters") or {"rope_theta": family.base}).get("rope_theta") is None
+    ):
         return attention
     return replace(attention, positions=rotary(f, family.base, halves=family.halves, share=family.share))
 

@@ -386,6 +386,39 @@ def test_a_field_left_out_means_the_same_in_the_library(
     assert compared > 4
 
 
+SAME = {  # what is written out differently, with the same value
+    ("hyperclovax", "attention_multiplier"),  # 1/sqrt(d_k), rounded there
+    ("ministral3", "rope_parameters"),  # with the usual numbers of YaRN
+    ("mistral4", "rope_parameters"),
+}
+FIRST_OF_TYPE = {class_and_config(name, arguments)[1].model_type: (name, arguments) for name, arguments in ODD[::-1]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model_type", FIRST_OF_TYPE)
+def test_a_field_left_out_is_read_as_the_library_fills_it_in(model_type: str, tmp_path: Path) -> None:
+    """Also where no count depends on it, as on the rule of rotary positions."""
+    name, arguments = FIRST_OF_TYPE[model_type]
+    config = class_and_config(name, arguments)[1]
+    config.save_pretrained(tmp_path)
+    written, compared = read_json(tmp_path), 0
+    for field in set(written) - {"model_type", "architectures", "transformers_version", "dtype"}:
+        fewer = {each: value for each, value in written.items() if each != field}
+        try:
+            ours = model_of(fewer, name)
+            told = {each: value for each, value in fewer.items() if each not in ("model_type", "transformers_version")}
+            type(config)(**told).save_pretrained(tmp_path)
+            filled = model_of(read_json(tmp_path), name)
+        except Exception:  # one of the two refuses it
+            continue
+        if ours.part != filled.part:  # what is left out there is said
+            continue
+        same = (ours.architecture, ours.values) == (filled.architecture, filled.values)
+        assert same or (model_type, field) in SAME, field
+        compared += same
+    assert compared
+
+
 def test_an_untied_bert_has_one_bias_in_the_library_that_nothing_uses(tmp_path: Path) -> None:
     theirs = library_model("BertForMaskedLM", BERT | {"tie_word_embeddings": False})
     theirs.config.save_pretrained(tmp_path)
