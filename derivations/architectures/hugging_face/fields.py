@@ -65,6 +65,15 @@ class Fields:
             raise self.error(field, "is missing; the architecture is not known without it")
         return default
 
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Take fields that have other names in some files under the usual ones.
+
+        Raises       ConfigError where both are given with different values
+        """
+        for name, usual in names.items():
+            if name in self.config:
+                self.config[usual] = self.take(usual, also=(name,))
+
     def whole(
         self, field: str, default: object = REQUIRED, also: Sequence[str] = (), *, least: int = 1, none: bool = False
     ) -> int | None:

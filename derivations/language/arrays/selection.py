@@ -50,6 +50,15 @@ def _require_tokens(what: str, tokens: Array, rank: int = 1) -> None:
     )
 
 
+def _require_a_number_each(what: str, entries: Array, numbers: Array, rank: int) -> None:
+    """Require a matrix of numbers for the entries of a matrix, or of each of several matrices."""
+    _require_tokens(what, numbers, 2)
+    require(
+        len(entries.shape) == rank and all(map(same_size, entries.shape[-2:], numbers.shape)),
+        lambda: f"{what}: {shape_text(entries.shape)} needs one number each, not {shape_text(numbers.shape)}",
+    )
+
+
 class Pick(Array):
     """Entries of each row, chosen by numbers: entry i is X[i, tokens[i]], or entry (i, j) is X[i, numbers[i, j]].
 
@@ -99,11 +108,7 @@ class AddedPicks(Array):
     def _infer(self) -> Shape:
         picked, numbers, size = self.args
         what = f"entries of {picked} added in their rows"
-        _require_tokens(what, numbers, 2)
-        require(
-            len(picked.shape) == 2 and all(map(same_size, picked.shape, numbers.shape)),
-            lambda: f"{what}: {shape_text(picked.shape)} needs one number each, not {shape_text(numbers.shape)}",
-        )
+        _require_a_number_each(what, picked, numbers, 2)
         return (picked.shape[0], size)
 
     def _sympystr(self, printer: StrPrinter) -> str:
@@ -278,11 +283,7 @@ class AddedEntries(Array):
     def _infer(self) -> Shape:
         matrices, numbers, size = self.args
         what = f"entries of {matrices} added by number"
-        _require_tokens(what, numbers, 2)
-        require(
-            len(matrices.shape) == 3 and all(map(same_size, matrices.shape[1:], numbers.shape)),
-            lambda: f"{what}: {shape_text(matrices.shape)} needs one number each, not {shape_text(numbers.shape)}",
-        )
+        _require_a_number_each(what, matrices, numbers, 3)
         return (size, matrices.shape[0])
 
     def _sympystr(self, printer: StrPrinter) -> str:

@@ -95,9 +95,7 @@ def deepseek_v3(f: Fields, kind: str) -> Parts:
 @family("sarvam_mla", decoder_heads("DeepseekV3") | decoder_heads("SarvamMLA"), DEEPSEEK_V3)
 def sarvam_mla(f: Fields, kind: str) -> Parts:
     """Sarvam 105B (Sarvam AI 2026): DeepSeek-V3 with one dense layer and one group."""
-    for field, usual in OF_SARVAM.items():
-        if field in f.config:
-            f.config[usual] = f.take(usual, also=(field,))
+    f.rename(OF_SARVAM)
     cached = (f.whole("kv_lora_rank") or 0) + (f.whole("qk_rope_head_dim") or 0)
     if f.config.get("head_dim") == cached:  # of what is kept for a position, in the first files
         f.config["head_dim"] = f.config["qk_rope_head_dim"]

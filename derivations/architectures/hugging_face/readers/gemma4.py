@@ -135,13 +135,13 @@ def _networks(f: Fields, layers: int) -> list[FeedForward]:
     """Return the network of every layer: widths and the shares of zeros in its gate are given one by one."""
     function = activation(f, "hidden_activation", "gelu_pytorch_tanh")
     given = f.take("intermediate_size", 16384)
-    widths: object = given if isinstance(given, list) else [given] * layers
+    widths = _of_each(f, "intermediate_size", given if isinstance(given, list) else [given] * layers, layers)
     shares: object = f.take("activation_sparsity_pattern", None)
     if shares is None:
         first = 10 if layers > 10 else 0
         shares = [0.95] * first + [0.0] * (layers - first)
     symbols: dict[int, Symbol] = {}
-    for width in _of_each(f, "intermediate_size", widths, layers):
+    for width in widths:
         if isinstance(width, bool) or not isinstance(width, int) or not 0 < width <= LARGEST_SIZE:
             raise f.error("intermediate_size", f"has {shown(width)}; whole numbers from 1 to 10^15 are needed")
         symbols.setdefault(width, d_ff if not symbols else size(f"d_ff_{len(symbols) + 1}"))
@@ -150,7 +150,7 @@ def _networks(f: Fields, layers: int) -> list[FeedForward]:
     cutoffs = [_cutoff(f, share) for share in _of_each(f, "activation_sparsity_pattern", shares, layers)]
     return [
         FeedForward(function, True, False, symbols[width], cutoff)
-        for width, cutoff in zip(_of_each(f, "intermediate_size", widths, layers), cutoffs, strict=True)
+        for width, cutoff in zip(widths, cutoffs, strict=True)
     ]
 
 

@@ -196,9 +196,7 @@ def reader_of(family: Decoder) -> Reader:
 
 
 def _read(family: Decoder, f: Fields, kind: str) -> Parts:
-    for name, usual in family.renamed.items():
-        if name in f.config:
-            f.config[usual] = f.take(usual, also=(name,))
+    f.rename(family.renamed)
     turn_by(f, family.turned)
     for name, values in family.only.items():
         f.only(name, *values)
