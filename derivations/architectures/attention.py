@@ -3,8 +3,8 @@
 Definition   Q_i, K_i, V_i = rows times W_i (plus b_i), queries and keys normed, all clipped, queries and keys rotated;
              S_i = Q_i K_i^T times the scale, capped, biased; A_i = softmax of the visible scores;
              Y = Concat(A_i V_i) W^O (plus b^O); keys and values may be those of an earlier layer
-Shapes       X (n, d_model), memory (m, d_model), mask M (n, m), bias B (h, n, m); rows of distances as in
-             `disentangled_attention`; weights as in `multi_head` and
+Shapes       X (n, d_model), memory (m, d_model), mask M (n, m), bias B (h, n, m), places p_a (n,) on axes of
+             positions; rows of distances as in `disentangled_attention`; weights as in `multi_head` and
              `grouped_query_attention`; if only some columns are rotated, W_Q and W_K compute these, W_Q_pass and
              W_K_pass the others, and one matrix both where they are normed together; where the columns of all heads
              are normed together, W_Q is (d_model, h d_k)
@@ -18,7 +18,7 @@ from sympy import Expr, Ge, Integer, Lambda, exp, sqrt, tanh
 
 from derivations.activations.sigmoid import sigmoid
 from derivations.architectures.description import Alibi, Attention, Disentangled
-from derivations.architectures.projections import Projections, columns_of
+from derivations.architectures.projections import Projections, columns_of, places_of
 from derivations.attention.attention import scaled_dot_product_attention
 from derivations.attention.disentangled import buckets, disentangled_attention
 from derivations.attention.multi_head import multi_head_attention
@@ -122,7 +122,8 @@ def _of_separate_heads(a: Attention, masked: bool, biased: bool, cross: bool) ->
     Z = write.let("Z")(Concatenate(heads[i], i, a.heads))
     Y = write.let("Y")(Z @ W_O + b_O if a.biases[3] else Z @ W_O)
     parameters = [*write.parameters, W_O, *([b_O] if a.biases[3] else [])]
-    inputs = (X, *([memory] if cross else []), *([M] if masked else []), *([B] if biased else []), *taken)
+    read = [*([memory] if cross else []), *([M] if masked else []), *([B] if biased else []), *places_of(a), *taken]
+    inputs = (X, *read)
     output = _given(write, Y, keys, values)
     return Layer("cross_attention" if cross else "self_attention", inputs, parameters, write.let, output)
 
@@ -166,13 +167,13 @@ def _grouped(a: Attention, masked: bool, cross: bool) -> Layer:
     inner, own = _group(a, masked, M.shape[1])
     weights = [array(v.name, a.groups, *v.shape) for v in own]  # each group has its own
     rows = write.all_normed("Q", X, a.heads * a.d_k) if a.norm_over_all else X
-    given = [rows, *keys, values, *([M] if masked else [])]
+    given = [rows, *keys, values, *([M] if masked else []), *places_of(a)]
     written = write.let("Z", over=write.over)(part("group", inner)(*given, *(W[group] for W in weights)))
     b_O = array("b_O", d_model)
     total = SumOver(written[group], group, a.groups)
     Y = write.let("Y")(total + b_O if a.biases[3] else total)
     parameters = [*weights, *write.parameters, *([b_O] if a.biases[3] else [])]
-    inputs = (X, *([memory] if cross else []), *([M] if masked else []), *taken)
+    inputs = (X, *([memory] if cross else []), *([M] if masked else []), *places_of(a), *taken)
     output = _given(write, Y, keys, values)
     return Layer("cross_attention" if cross else "self_attention", inputs, parameters, write.let, output)
 
@@ -201,7 +202,7 @@ def _group(a: Attention, masked: bool, keys: Expr) -> tuple[Layer, list[Variable
     weights = [*write.parameters, array("W_O", Blocks(a.heads, a.d_v), d_model)]
     Y = write.let("Y")(Z @ weights[-1])
     rows = wide or [X]  # queries that are normed over all heads are made outside of the groups
-    return Layer("query_group", (*rows, *K, V, *mask, *weights), (), write.let, Y), weights
+    return Layer("query_group", (*rows, *K, V, *mask, *places_of(a), *weights), (), write.let, Y), weights
 
 
 # --- scores ----------------------------------------------------------------------------------------------------------

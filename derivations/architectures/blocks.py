@@ -34,7 +34,7 @@ from derivations.architectures.description import (
     Rotary,
     Streams,
 )
-from derivations.architectures.projections import growth, norm_layer, rotary_layer
+from derivations.architectures.projections import growth, norm_layer, places_of, rotary_layer
 from derivations.attention.latent import SCALE, d_r, k_I, latent_attention, r_KV, r_Q
 from derivations.attention.lightning_indexer import d_P, h_I, lightning_indexer
 from derivations.feed_forward.feed_forward import feed_forward
@@ -98,6 +98,7 @@ class Around:
             *([mask_array("M", n, n)] if self.masked else []),
             *([array("B", a.heads, n, n)] if self.biased and isinstance(a, Attention) else []),
             *(rows_of_distances(by) if (by := distances_of(block)) else ()),
+            *places_of(a),
             *taken,
             *rows,
         )
@@ -246,7 +247,8 @@ def _self_attention(let: Equations, block: Block, beside: dict[str, Variable]) -
     assert block.attention is not None
     masked, biased = "M" in beside, "B" in beside
     attention = part("self_attention", _attention_of(block.attention, masked, biased))
-    given = [beside[name] for name in ("M", "B", "R", "N", "K", "V") if name in beside]
+    places = (each.name for each in places_of(block.attention))
+    given = [beside[name] for name in ("M", "B", "R", "N", *places, "K", "V") if name in beside]
     if block.attention.sharing == "gives":
         return lambda x: ColumnRange(let("handed")(attention(x, *given)), 0, d_model)
     return lambda x: attention(x, *given)
@@ -257,6 +259,7 @@ def _attention_of(a: Attention, masked: bool, biased: bool) -> Layer:
     if latent is None:
         return attention_layer(a, masked=masked, biased=biased)
     rotary, norm = a.positions if isinstance(a.positions, Rotary) else Rotary(), a.norm or Norm("rms")
+    require(rotary.axes is None, lambda: "latent attention: positions on several axes are not described")
     layer = latent_attention(
         masked=masked,
         latent_queries=latent.query_rank is not None,

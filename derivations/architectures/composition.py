@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, reduce
+from itertools import product
+from operator import add
 
 from sympy import Expr, Ge, Integer, Lambda, Max, Min, Rational, floor, tanh
 
@@ -34,6 +36,7 @@ from derivations.architectures.description import (
     AudioStem,
     Block,
     Compared,
+    Embedding,
     Head,
     Norm,
     Patches,
@@ -46,7 +49,7 @@ from derivations.architectures.description import (
     of_pictures,
 )
 from derivations.architectures.patches import audio_stem, patch_embedding
-from derivations.architectures.projections import norm_layer
+from derivations.architectures.projections import norm_layer, places_of
 from derivations.architectures.projectors import projector_layer, projectors_layer
 from derivations.architectures.relative_position_bias import buckets, relative_position_bias
 from derivations.architectures.sounds import convolved_positions, waveform_stem
@@ -54,7 +57,7 @@ from derivations.language.arrays.arrangements import Numbers, Tabulated, column_
 from derivations.language.arrays.buckets import SignedBuckets
 from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.expression import Array, Variable, array, require, token_array
-from derivations.language.arrays.functions import CausalMask, Lookup, MaskConjunction, WindowMask, gelu, named
+from derivations.language.arrays.functions import CausalMask, Hadamard, Lookup, MaskConjunction, WindowMask, gelu, named
 from derivations.language.arrays.masks import band_mask
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.scalars import Iverson
@@ -69,6 +72,7 @@ __all__ = ["build", "stack_layer", "tower_layer"]
 
 t = scalar("t")
 bounded = named("tanh", tanh(t), t)
+OF_TOKENS = ("tokens", "last", "p_0", "p_1", "p_2")  # what layers read of the tokens beside their rows
 SIDES = {"encoder": ("source", m), "decoder": ("target", n)}  # what each stack of an encoder-decoder reads
 
 
@@ -119,6 +123,19 @@ def _placed(stack: Stack, table: Array, length: Expr) -> Array:
     return before + PlacedRows(RowRange(table, stem.tokens, stem.count), stem.tokens + stem.registers, length)
 
 
+def _tap(place: Expr, count: Expr, later: int, side: Expr) -> tuple[Expr, Expr]:
+    """Return the number, on one axis of a square of `side` places, of a neighbour of a place, and its share.
+
+    Definition   place p of `count` lies at t = p (side - 1) / (count - 1), between floor(t) and floor(t) + 1, which
+                 have the shares 1 - r and r, r = t - floor(t)
+    """
+    # a single place is the first one; the floor of a quotient of integers is exact
+    gaps = Max(1, count - 1)
+    before = floor(place * (side - 1) / gaps)
+    rest = place * (side - 1) / gaps - before
+    return (Min(before + 1, side - 1), rest) if later else (before, 1 - rest)
+
+
 class _Writer:
     """Collects the inputs, parameters and equations of a model."""
 
@@ -153,8 +170,9 @@ class _Writer:
         rows = self._embedded(side, stack)
         layer = part(side, stack_layer(stack, side, memory is not None))
         name = "memory" if side == "encoder" and self._pair else "Z"
-        tokens = [each for each in self.inputs if each.name == "tokens" and each in layer.layer.inputs]
-        return self.let(name)(layer(rows, *([] if memory is None else [memory]), *self._deep, *tokens))
+        given = {each.name: each for each in self.inputs}
+        told = [given.get(v.name) or self.input(v) for v in layer.layer.inputs if v.name in OF_TOKENS]
+        return self.let(name)(layer(rows, *([] if memory is None else [memory]), *self._deep, *told))
 
     def _embedded(self, side: str, stack: Stack) -> Array:
         suffix, embedding = (f"_{side}" if self._pair else ""), stack.embedding
@@ -166,7 +184,7 @@ class _Writer:
             X = self.let(f"U{suffix}")(part(norm, norm_layer(embedding.norm))(X))
         if embedding.positions is not None:
             table = self.parameter(f"P{suffix}", embedding.positions, width)
-            X = X + _placed(stack, table, length)
+            X = X + (self._stretched(table, embedding) if embedding.grid else _placed(stack, table, length))
         elif embedding.sinusoidal is not None:
             waves = positional_encoding(length, **vars(embedding.sinusoidal))
             X = X + self.let(f"P{suffix}")(part("positions", waves)())
@@ -180,6 +198,20 @@ class _Writer:
             return rows
         normed = self.let(f"U{suffix}")(part(norm, norm_layer(embedding.norm))(rows))
         return self.let("X_wide")(_affine("embedding_projection", d_model)(normed)) if embedding.narrow else normed
+
+    def _stretched(self, table: Array, embedding: Embedding) -> Array:
+        """Write the positions of a grid of patches: between four rows of a table for a square of places."""
+        grid, side = embedding.grid, embedding.side
+        assert grid is not None and side is not None
+        down, across = floor(pos / grid.columns), pos - grid.columns * floor(pos / grid.columns)
+        length, corners = grid.rows * grid.columns, []
+        for below, right in product((0, 1), repeat=2):
+            # the place of a patch lies between two places of the square, the later of which counts by the rest
+            taps = [_tap(*each, side) for each in ((down, grid.rows, below), (across, grid.columns, right))]
+            number = Numbers(Lambda((pos,), taps[0][0] * side + taps[1][0]), length)
+            share = Tabulated(Lambda((pos, k), taps[0][1] * taps[1][1]), length, d_model)
+            corners.append(Hadamard(share, Lookup(table, number)))
+        return self.let("P_grid")(reduce(add, corners))
 
     def _rows(self, side: str, stack: Stack) -> tuple[Array, Expr]:
         """Return the rows of tokens, patches, frames or samples, and their number."""
@@ -349,7 +381,8 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
     """Return the blocks of a stack in sequence, with their masks and biases, and its last norm.
 
     Shapes       X, Z and what is added behind the first runs (n, d_model), memory (m, d_model); tokens (n,), where
-                 layers have rows of their own for them
+                 layers have rows of their own for them; the last position that each position sees (n,), where some
+                 see later ones; places p_0, p_1, p_2 (n,) on axes of positions
     """
     X, seen = array("X", n, d_model), array("memory", m, d_model)
     added = [array(f"D_{number}", n, d_model) for number in range(1, stack.added + 1)]
@@ -361,15 +394,24 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
     if own is not None:
         tokens, parameters = [token_array("tokens", n)], [array("gamma_E", own.width)]
         beside.update({"X_0": X, **{each.name: each for each in (*tokens, *parameters)}})
+    last = [token_array("last", n)] if stack.ahead else []
+    places = next((found for block in stack.blocks if (found := places_of(block.attention))), [])
+    beside.update({each.name: each for each in places})
     if stack.causal:
         attended = [block.attention for block in stack.blocks if isinstance(block.attention, Attention)]
-        for chunk in {each.chunk: None for each in attended if each.chunk is not None}:
+        chunks = {each.chunk: None for each in attended if each.chunk is not None}
+        require(not (chunks and last), lambda: "positions that see later ones are not described for chunks")
+        for chunk in chunks:
             first = Tabulated(Lambda((pos, k), Iverson(Ge(k, chunk * floor(pos / chunk)))), n, n)
             beside["chunk", chunk] = let(f"M_{chunk}")(MaskConjunction(CausalMask(n), first))
         windows = {each.window for each in attended if each.chunk is None}
         # by text, because None and symbols have no common order
         for window in sorted(windows, key=str):
             mask = CausalMask(n) if window is None else WindowMask(n, window)
+            if last:  # a position sees what the last one sees that it may see, from its own window on
+                seen_by_last = Lookup(CausalMask(n), *last)
+                start = None if window is None else band_mask(n, n, left=window - 1)
+                mask = seen_by_last if start is None else MaskConjunction(seen_by_last, start)
             beside[window] = let("M" if window is None else f"M_{window}")(mask)
     for reach in {block.reach: None for block in stack.blocks if block.reach is not None}:
         beside[reach] = let(f"M_{reach}")(band_mask(n, n, left=reach, right=reach))
@@ -401,7 +443,8 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
     if stack.read:
         taken = reduce(Stacked, (read[number] for number in stack.read))
         Z = taken if len(stack.read) == 1 else let("rows")(taken)
-    return Layer(name, (X, *([seen] if memory else []), *added, *tokens), (*rows, *parameters), let, Z)
+    given = (X, *([seen] if memory else []), *added, *tokens, *last, *places)
+    return Layer(name, given, (*rows, *parameters), let, Z)
 
 
 def _taken_apart(let: Equations, block: Block, Z: Array, number: int, beside: dict[object, Array]) -> Array:
@@ -440,6 +483,7 @@ def _read_by(block: Block, beside: Mapping[object, Array]) -> Iterator[object]:
     if _masked(block, beside):
         yield _mask(block)
     yield from (name for name in "BRN" if name in beside)
+    yield from (each.name for each in places_of(block.attention))
     if sharing(block) == "takes":
         yield from (("K", _mask(block)), ("V", _mask(block)))
     if block.per_layer is not None:

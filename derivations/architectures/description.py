@@ -26,7 +26,9 @@ __all__ = [
     "Architecture",
     "Attention",
     "AudioStem",
+    "Axes",
     "Block",
+    "Cells",
     "Compared",
     "Convolved",
     "Disentangled",
@@ -83,7 +85,7 @@ class Rotary:
     `columns` is the number of rotated columns, None for all. Pairs are neighbouring columns, or column i and
     i + columns/2 when `halves`; `base` is the base of the frequencies. `scaling` is a rule that changes the
     frequencies, with the name and numbers of the configuration: it has no parameters and no products. On a `grid`
-    rows have two positions (Siméoni et al. 2025, DINOv3).
+    rows have two positions (Siméoni et al. 2025, DINOv3); with `axes` every row has a position on each of them.
     """
 
     columns: Expr | None = None
@@ -91,6 +93,7 @@ class Rotary:
     base: Rational = BASE
     scaling: tuple[tuple[str, object], ...] = ()
     grid: Grid | None = None
+    axes: Axes | None = None
 
 
 @dataclass(frozen=True)
@@ -98,12 +101,26 @@ class Grid:
     """Two axes of positions: rows of patches, row after row, behind `first` rows that have no position.
 
     The first half of the pairs of columns is turned by the height of a patch, the second by its place in the row: by
-    2 pi t base^(-4i/d), where t is the middle of the patch between the sides of the picture, at -1 and 1.
+    2 pi t base^(-4i/d), where t is the middle of the patch between the sides of the picture, at -1 and 1; or, if they
+    are `counted`, by t base^(-4i/d), where t is its number from 0 on (Wang et al. 2024, Qwen2-VL).
     """
 
     rows: Expr
     columns: Expr
-    first: Expr
+    first: Expr = Integer(0)
+    counted: bool = False
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Three axes of positions: time, height and width (Wang et al. 2024, Qwen2-VL, section 2.1).
+
+    `pairs` are the numbers of pairs of columns that each axis turns, one axis after the other, or in turn: pair i that
+    of the axis i mod 3, as long as this axis has some left, and else that of time (Qwen Team 2025, Qwen3-VL).
+    """
+
+    pairs: tuple[int, int, int]
+    in_turn: bool = False
 
 
 @dataclass(frozen=True)
@@ -443,7 +460,8 @@ class Embedding:
     parameters, and a model that runs computes them. `scale` multiplies the token rows; `width` is the width of the
     token rows if a projection to d_model follows; if `narrow`, positions, segments and norm have that width too, and
     the projection behind them has biases (Clark et al. 2020). The norm is that of the sum or, if `norm_first`, that of
-    the token rows, to which positions are added.
+    the token rows, to which positions are added. With a `grid` the table of positions is a square of so many rows and
+    columns, between which those of a grid of patches lie at equal distances, from corner to corner.
     """
 
     positions: Expr | None = None
@@ -456,6 +474,8 @@ class Embedding:
     scale: Expr = Integer(1)
     width: Expr | None = None
     narrow: bool = False
+    grid: Grid | None = None
+    side: Expr | None = None  # of the square of positions, where there is a grid
 
 
 @dataclass(frozen=True)
@@ -472,6 +492,7 @@ class Patches:
     biases: bool = True
     mask_token: bool = False  # one more learned row, stored and not used
     registers: Expr = Integer(0)  # learned rows behind those (Darcet et al. 2024)
+    frames: int = 1  # that each colour has; a picture has it in all of them
 
     @property
     def rows(self) -> Expr:
@@ -526,6 +547,7 @@ class Stack:
     The output is that of the last run and the norm, or of the runs whose numbers `read` has, one below the other: what
     is behind the last of them is stored and computed, and nothing reads it. Behind each of the first `added` runs the
     rows get others of the same number. If `paired`, the mean of two neighbouring rows is taken before the last norm.
+    In a causal stack every position sees those up to its own or, if it looks `ahead`, those up to a given one.
     """
 
     runs: tuple[Run, ...]
@@ -537,6 +559,7 @@ class Stack:
     read: tuple[int, ...] = ()
     added: int = 0
     paired: bool = False
+    ahead: bool = False
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -598,8 +621,9 @@ class Projector:
     """The map from the rows of a tower to rows of the width of the tokens': one linear map, or two.
 
     With `inner` columns between them there are two linear maps, and an activation. `joined` neighbouring rows become
-    one: side by side, or their mean if `averaged`. The norm is that of the rows before, or of the joined ones. Where a
-    tower is read behind several layers, `beside` is their number: the rows of a patch stand side by side first.
+    one: side by side, or their mean if `averaged`; neighbours are those of one of the `cells` of a picture. The norm is
+    that of the rows before, or of the joined ones. Where a tower is read behind several layers, `beside` is their
+    number: the rows of a patch stand side by side first.
     """
 
     inner: Expr | None = None
@@ -610,6 +634,16 @@ class Projector:
     averaged: bool = False
     norm_joined: bool = False
     beside: int = 1
+    cells: Cells | None = None
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Squares of side x side patches, in `rows` of `columns` cells, which are symbols where pictures differ in size."""
+
+    rows: Expr
+    columns: Expr
+    side: Expr
 
 
 @dataclass(frozen=True)
@@ -627,7 +661,8 @@ class Tower:
 
     Sizes of `architecture` are symbols of its own kind: `of_pictures` tells them from those of the language model. Each
     further projector is that of rows behind earlier layers, which are added behind the first layers of the language
-    model (Meng et al. 2024, DeepStack).
+    model (Meng et al. 2024, DeepStack). In the language model rows of a picture that follow one another see one another
+    (`ahead` is "picture"; Gemma Team 2025, Gemma 3), or all positions of a prefix do ("prefix"; Beyer et al. 2024).
     """
 
     architecture: Architecture
@@ -635,6 +670,7 @@ class Tower:
     first: int = 0
     deep: tuple[Projector, ...] = ()
     compared: Compared | None = None
+    ahead: Literal["none", "picture", "prefix"] = "none"
 
 
 def of_pictures(symbol: Symbol) -> Symbol:
@@ -670,15 +706,19 @@ def as_run(architecture: Architecture) -> Architecture:
 
     These are the groups of experts, and the numbers for their choice that checkpoints store and the library
     `transformers` keeps in buffers (of ERNIE 4.5 alone they are parameters there); biases of scores and scales of
-    layers that it keeps so; sinusoidal positions, in the place of the tables that it makes of them; and the end of a
-    sound that only a norm over time reads.
+    layers that it keeps so; sinusoidal positions, in the place of the tables that it makes of them; the end of a sound
+    that only a norm over time reads; and the later positions that rows of a picture see.
     """
 
     def in_full(block: Block) -> Block:
         network, scaled = block.feed_forward, replace(block, scaled=block.scaled or block.buffered)
         return replace(scaled, feed_forward=replace(network, in_full=True)) if isinstance(network, Experts) else scaled
 
+    tower = architecture.tower
+
     def computed(stack: Stack | None) -> Stack | None:
+        if stack is not None and stack.causal and tower is not None and tower.ahead != "none":
+            stack = replace(stack, ahead=True)
         if stack is not None and isinstance(stack.stem, Waveform) and stack.stem.over_time:
             return replace(stack, stem=replace(stack.stem, frames=frames))
         if stack is None or stack.embedding.sinusoidal is None:

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sympy import Expr, Ge, Lambda, Max, Min, Symbol, floor, log, pi
+from sympy import Eq, Expr, Ge, Lambda, Lt, Max, Min, Mod, Symbol, floor, log, pi
 
 from derivations.activations.sigmoid import sigmoid
-from derivations.architectures.description import Attention, Grid, Norm, Rotary, Temperature
+from derivations.architectures.description import Attention, Axes, Grid, Norm, Recurrent, Rotary, Temperature
 from derivations.language.arrays.arrangements import Tabulated, column_block
 from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.expression import Array, Variable, array
@@ -27,9 +27,9 @@ from derivations.normalisation.layer_norm import layer_norm
 from derivations.normalisation.rms_norm import rms_norm
 from derivations.positions.rotary import rotary_embedding
 from derivations.positions.rotary_scaling import SCALINGS, amplitude
-from derivations.symbols import d_k, d_model, index, pos, scalar
+from derivations.symbols import d_k, d_model, index, n, pos, scalar
 
-__all__ = ["Projections", "clipped", "columns_of", "growth", "norm_layer", "rotary_layer"]
+__all__ = ["Projections", "clipped", "columns_of", "growth", "norm_layer", "places_of", "rotary_layer"]
 
 t, c = scalar("t"), index("c")
 
@@ -54,12 +54,14 @@ def rotary_layer(rotary: Rotary) -> Layer:
     rule = dict(rotary.scaling)
     if rotary.grid is not None:
         return rotary_embedding(halves=rotary.halves, angles=on_grid(rotary.grid, rotary.base))
+    axes = () if rotary.axes is None else by_axis(rotary.axes)
     if not rule or "lacks" in rule:
-        return rotary_embedding(halves=rotary.halves, base=rotary.base)
+        return rotary_embedding(halves=rotary.halves, base=rotary.base, axes=axes)
     scaling = SCALINGS[str(rule["rope_type"])]
     return rotary_embedding(
         halves=rotary.halves,
         base=rotary.base,
+        axes=axes,
         scaled=lambda frequency, pair: scaling(frequency, pair, rule),
         amplitude=amplitude(rule),
     )
@@ -73,10 +75,30 @@ def on_grid(grid: Grid, base: Expr) -> Callable[[Expr, Expr], Expr]:
         down = floor(place / grid.columns)
         across = place - grid.columns * down
         second = Iverson(Ge(pair, d_k / 4))  # the pairs of the second half count from 0 again
+        frequency = base ** (-4 * (pair - d_k / 4 * second) / d_k)
+        if grid.counted:
+            return ((1 - second) * down + second * across) * frequency
         middle = (1 - second) * (2 * down + 1) / grid.rows + second * (2 * across + 1) / grid.columns - 1
-        return Iverson(Ge(row, grid.first)) * 2 * pi * middle * base ** (-4 * (pair - d_k / 4 * second) / d_k)
+        return Iverson(Ge(row, grid.first)) * 2 * pi * middle * frequency
 
     return angle
+
+
+def by_axis(axes: Axes) -> tuple[Callable[[Expr], Expr], ...]:
+    """Return for each axis the function that is 1 at the pairs of columns that the axis turns, and 0 at the others."""
+    if axes.in_turn:
+        height, width = (_every_third(axis, axes.pairs[axis]) for axis in (1, 2))
+        return lambda pair: 1 - height(pair) - width(pair), height, width
+    first, second = axes.pairs[0], axes.pairs[0] + axes.pairs[1]
+    return (
+        lambda pair: Iverson(Lt(pair, first)),
+        lambda pair: Iverson(Ge(pair, first)) * Iverson(Lt(pair, second)),
+        lambda pair: Iverson(Ge(pair, second)),
+    )
+
+
+def _every_third(axis: int, pairs: int) -> Callable[[Expr], Expr]:
+    return lambda pair: Iverson(Eq(Mod(pair, 3), axis)) * Iverson(Lt(pair, 3 * pairs))
 
 
 def clipped(largest: Expr) -> Named:
@@ -89,6 +111,13 @@ def columns_of(a: Attention) -> tuple[tuple[str, Expr], ...]:
     if isinstance(a.positions, Rotary) and a.positions.columns is not None:
         return ("", a.positions.columns), ("_pass", a.d_k - a.positions.columns)
     return (("", a.d_k),)
+
+
+def places_of(a: Attention | Recurrent | None) -> list[Variable]:
+    """Return the positions of the rows on each axis of rotary positions (n,), where there are several axes."""
+    positions = None if a is None else a.positions
+    axes = positions.axes if isinstance(positions, Rotary) else None
+    return [] if axes is None else [array(f"p_{axis}", n) for axis, _ in enumerate(axes.pairs)]
 
 
 @dataclass
@@ -165,8 +194,11 @@ class Projections:
             names = (f"{letter}_first", f"{letter}_pass")
             parts = [self._member(name, cut) for name, cut in zip(names, cuts, strict=True)]
         if isinstance(rotary, Rotary):
-            parts[0] = self._member(f"{letter}_turned", part("rotary", rotary_layer(rotary))(parts[0]))
+            parts[0] = self._turned(letter, rotary, parts[0])
         return parts
+
+    def _turned(self, letter: str, rotary: Rotary, rows: Array) -> Array:
+        return self._member(f"{letter}_turned", part("rotary", rotary_layer(rotary))(rows, *places_of(self.a)))
 
     def _finished(self, letter: str, rows: Array, biased: bool) -> list[Array]:
         a = self.a
@@ -176,7 +208,7 @@ class Projections:
                 for suffix, width in columns_of(a)
             ]
             if isinstance(a.positions, Rotary):
-                parts[0] = self._member(f"{letter}_turned", part("rotary", rotary_layer(a.positions))(parts[0]))
+                parts[0] = self._turned(letter, a.positions, parts[0])
             return parts
         if a.norm_over_all:
             return self.turned(letter, self.all_normed(letter, rows, a.d_k))

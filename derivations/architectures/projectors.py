@@ -1,10 +1,11 @@
 """Projectors: from the rows of a tower of pictures to rows among those of tokens.
 
 Definition   V = S W + b, or V = f(S W_1 + b_1) W_2 + b_2; where w neighbouring rows become one, S is first J, row i of
-             which is the rows w i, ..., w i + w - 1 of S side by side, or their mean; of rows behind several layers
-             those of one patch stand side by side
+             which is the rows w i, ..., w i + w - 1 of S side by side, or their mean; rows are first put in the order
+             of cells of a picture, where those of a cell become one; of rows behind several layers those of one patch
+             stand side by side
 Shapes       S (k w, d_in), J (k, w d_in) or (k, d_in), V (k, d_model)
-Assumes      w divides the number of rows; rows that become one are neighbours, as those of one cell of patches
+Assumes      w divides the number of rows; patches stand row after row where there are cells
 Source       Liu et al. (2024), LLaVA-1.5, section 3.3; Wang et al. (2024), Qwen2-VL, section 2.1; Gemma Team (2025),
              Gemma 3, section 2.1
 """
@@ -14,17 +15,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from sympy import Integer
+from sympy import Expr, Integer, Lambda, Mod, floor
 
-from derivations.architectures.description import Projector
+from derivations.architectures.description import Cells, Projector
 from derivations.architectures.projections import norm_layer
-from derivations.language.arrays.arrangements import SumOver, column_block
+from derivations.language.arrays.arrangements import Numbers, SumOver, column_block
 from derivations.language.arrays.expression import Array, RowBroadcast, Shape, array
+from derivations.language.arrays.functions import Lookup
 from derivations.language.arrays.rows import RowRange, Stacked
 from derivations.language.arrays.selection import Windows
 from derivations.language.arrays.shapes import Axis, total
 from derivations.language.layers.layer import Equations, Layer, part
-from derivations.symbols import d_model, index
+from derivations.symbols import d_model, index, pos
 
 __all__ = ["projector_layer", "projectors_layer"]
 
@@ -44,6 +46,8 @@ def projector_layer(projector: Projector, shape: Shape) -> Layer:
         count = total(shape[0]) / projector.beside
         blocks = (RowRange(S, number * count, count).T for number in range(projector.beside))
         rows = let("B")(reduce(Stacked, blocks).T)
+    if projector.cells is not None:
+        rows = let("C")(Lookup(rows, Numbers(Lambda((pos,), _of_cells(projector.cells)), shape[0])))
     normed = rows if norm is None or projector.norm_joined else let("U")(norm(rows))
     Z = normed if projector.joined == 1 else _joined(let, projector, normed)
     if norm is not None and projector.norm_joined:
@@ -60,6 +64,14 @@ def projector_layer(projector: Projector, shape: Shape) -> Layer:
         H = let("H")(projector.activation(affine(Z, "_1", projector.inner)))
         V = let("V")(affine(H, "_2", d_model))
     return Layer("projector", (S,), tuple(weights), let, V)
+
+
+def _of_cells(cells: Cells) -> Expr:
+    """Return the number of a patch, row after row, that is number `pos` in the order of cells."""
+    cell, inside = floor(pos / cells.side**2), Mod(pos, cells.side**2)
+    down = floor(cell / cells.columns) * cells.side + floor(inside / cells.side)
+    across = Mod(cell, cells.columns) * cells.side + Mod(inside, cells.side)
+    return down * cells.columns * cells.side + across
 
 
 def _joined(let: Equations, projector: Projector, rows: Array) -> Array:

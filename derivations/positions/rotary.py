@@ -6,15 +6,18 @@ Result       dot products of rotated queries and keys depend only on the differe
              change; pairing neighbours or halves is the same up to a permutation of the columns
 Shapes       X and Y (n, d_k)
 Assumes      d_k even; positions and the number i of a pair count from 0, i < d_k/2
-Source       Su, Lu, Pan, Murtadha, Wen and Liu (2021), sections 3.2.2 and 3.4.2
+Source       Su, Lu, Pan, Murtadha, Wen and Liu (2021), sections 3.2.2 and 3.4.2; Wang et al. (2024), Qwen2-VL, section
+             2.1, for positions on several axes
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add
 
-from sympy import Derivative, Eq, Expr, Ge, Integer, KroneckerDelta, Lambda, Max, Min, Mod, Sum, cos, log, pi, sin
+from sympy import Derivative, Eq, Expr, Ge, Integer, KroneckerDelta, Lambda, Lt, Max, Min, Mod, Sum, cos, log, pi, sin
 
 from derivations.language.arrays.arrangements import Explicit, PlacedBlock, Tabulated, column_block
-from derivations.language.arrays.expression import Array, RowBroadcast, array
+from derivations.language.arrays.expression import Array, ColumnBroadcast, RowBroadcast, array, require
 from derivations.language.arrays.functions import Hadamard, Interleave
 from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.selection import EveryOther
@@ -23,7 +26,7 @@ from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equation, Equations, Layer, part
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.positions.positional_encoding import BASE, cosine, frequency, positional_encoding, sine
-from derivations.symbols import d_k, i, index, k, l, n, pos, scalar
+from derivations.symbols import d_k, i, index, k, l, n, pos, scalar, size
 
 __all__ = ["interpolated", "interpolated_by_wavelength", "rotary_embedding"]
 
@@ -39,6 +42,14 @@ EVEN = Assumption(Eq(Mod(d_k, 2), 0, evaluate=False))
 IDENTITY = Explicit([[1, 0], [0, 1]])
 
 
+FIRST = size("w_1")  # the pairs that the first of two axes turns
+BY_FIRST: tuple[Callable[[Expr], Expr], ...] = (
+    lambda pair: Iverson(Lt(pair, FIRST)),
+    lambda pair: Iverson(Ge(pair, FIRST)),
+)
+
+
+@catalogued("rotary_embedding_axes", halves=True, axes=BY_FIRST)
 @catalogued("rotary_embedding_halves", halves=True)
 @catalogued
 def rotary_embedding(
@@ -48,16 +59,19 @@ def rotary_embedding(
     scaled: Callable[[Expr, Expr], Expr] = lambda frequency, pair: frequency,
     amplitude: Expr | int = 1,
     angles: Callable[[Expr, Expr], Expr] | None = None,
+    axes: Sequence[Callable[[Expr], Expr]] = (),
 ) -> Layer:
     """Return rotary position embedding, which pairs neighbouring columns, or column i with d_k/2 + i when `halves`.
 
     Definition   U = X cos(angle), V = X sin(angle), entry by entry; the first entry of every pair is
                  A = U_first - V_second, the second B = V_first + U_second; the frequencies are
-                 scaled(base^(-2i/d_k), i), and `amplitude` multiplies both cosines and sines;
-                 with `angles` the angle of a pair at a position is angles(position, pair)
-    Shapes       X, U, V and Y (n, d_k), A and B (n, d_k/2)
-    Assumes      d_k even; the row number is the position
-    Source       Su et al. (2021), equation 34, for neighbours; halves as in the code of GPT-NeoX
+                 scaled(base^(-2i/d_k), i), F_a those of axis a, and `amplitude` multiplies both cosines and sines;
+                 with `angles` the angle of a pair at a position is angles(position, pair); on several `axes` a row
+                 has a position on each, p_a[row], and axis a turns the pairs for which axes[a](pair) is 1, not 0
+    Shapes       X, U, V and Y (n, d_k), A and B (n, d_k/2), p_a (n,)
+    Assumes      d_k even; without axes the row number is the position
+    Source       Su et al. (2021), equation 34, for neighbours; halves as in the code of GPT-NeoX; Wang et al. (2024),
+                 Qwen2-VL, section 2.1, for axes
     """
 
     def w(pair: Expr) -> Expr:
@@ -69,14 +83,22 @@ def rotary_embedding(
     def sized(waves: Array) -> Array:
         return waves if amplitude == 1 else waves * amplitude
 
-    let = Equations()
+    places, let = [array(f"p_{axis}", n) for axis, _ in enumerate(axes)], Equations()
+
+    def on_axis(axis: int, pair: Expr) -> Array:
+        frequencies = let(f"F_{axis}")(Tabulated(Lambda((pos, c), axes[axis](pair) * w(pair)), n, HALVES))
+        return Hadamard(ColumnBroadcast(places[axis], HALVES), frequencies)
+
     if halves:
         pair = c - d_k / 2 * Iverson(Ge(c, d_k / 2))
-        angle = let("angle")(Tabulated(Lambda((pos, c), turned(pos, pair)), n, HALVES))
+        plain = Tabulated(Lambda((pos, c), turned(pos, pair)), n, HALVES)
+        angle = let("angle")(reduce(add, (on_axis(axis, pair) for axis, _ in enumerate(axes))) if axes else plain)
         U, V = let("U")(Hadamard(X, sized(cosine(angle)))), let("V")(Hadamard(X, sized(sine(angle))))
         A, B = let("A")(column_block(U, 0) - column_block(V, 1)), let("B")(column_block(V, 0) + column_block(U, 1))
         output = let("Y")(PlacedBlock(A, 0, 2) + PlacedBlock(B, 1, 2))
-        return Layer("rotary_embedding_halves", (X,), (), let, output)
+        name = "rotary_embedding_axes" if axes else "rotary_embedding_halves"
+        return Layer(name, (X, *places), (), let, output)
+    require(not axes, lambda: "rotary positions on several axes are described for pairs of halves")
     angle = let("angle")(Tabulated(Lambda((pos, i), turned(pos, i)), n, d_k / 2))
     C, S = let("C")(sized(cosine(angle))), let("S")(sized(sine(angle)))
     U, V = let("U")(Hadamard(X, Interleave(C, C))), let("V")(Hadamard(X, Interleave(S, S)))
@@ -233,6 +255,24 @@ def rotary_jacobian() -> Derivation:
         assuming=[EVEN],
         ranges={pos: n, row: n, i: d_k / 2, pair: d_k / 2},
         source=EQUATION_34,
+    )
+
+
+@result
+def rotary_axes() -> Derivation:
+    """Equal positions on all axes are the ordinary ones: a text has the rotation that it has on one axis."""
+    rows, rest = Tabulated(Lambda((pos,), pos), n), i + d_k / 2
+    turned, places = part("rotary", rotary_embedding(halves=True, axes=BY_FIRST)), (array("p_0", n), array("p_1", n))
+    angle = sum(turns(i) * each[pos] for turns, each in zip(BY_FIRST, places, strict=True)) * w
+    return derivation(
+        "On two axes pairs below $w_1$ turn by the first position, others by the second; equal ones are one axis",
+        claim(Z[pos, i], step("definition", X[pos, i] * cos(angle) - X[pos, rest] * sin(angle))),
+        claim(Z[pos, rest], step("definition", X[pos, i] * sin(angle) + X[pos, rest] * cos(angle))),
+        claim(turned(Q, rows, rows), step("algebra", by_halves(Q))),
+        about=[Equation(Z, turned(X, *places))],
+        assuming=[EVEN],
+        ranges={pos: n, i: d_k / 2},
+        source="Wang et al. (2024), Qwen2-VL, section 2.1",
     )
 
 

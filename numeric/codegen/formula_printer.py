@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from sympy import Basic, E, Expr, Lambda, Mul, Symbol, fraction, true
+from sympy import Basic, E, Expr, Lambda, Mul, Symbol, fraction, together, true
 from sympy.logic.boolalg import Boolean
 from sympy.printing.numpy import SciPyPrinter
 from sympy.printing.precedence import PRECEDENCE
@@ -214,6 +214,13 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
 
     def _print_Abs(self, expr: Expr) -> str:
         return f"{self._arrays}.abs({self._print(expr.args[0])})"
+
+    def _print_floor(self, expr: Expr) -> str:
+        # of integers this is exact, and remains an integer, which numbers rows of a table
+        above, below = fraction(together(expr.args[0]))
+        if below == 1:
+            return f"{self._arrays}.floor({self._print(above)})"
+        return f"({' // '.join(self.parenthesize(each, PRECEDENCE['Pow']) for each in (above, below))})"
 
     def _print_sign(self, expr: Expr) -> str:
         return f"{self._arrays}.sign({self._print(expr.args[0])})"

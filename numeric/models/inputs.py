@@ -6,7 +6,8 @@ Definition   a picture is cut into squares, row by row; the pixels of a patch st
 Shapes       pictures (..., channels, height, width) -> (..., patches, channels p^2); spectra (..., mel, frames) ->
              (..., frames, mel); sounds (..., samples) -> (..., samples that are read, 1)
 Source       Dosovitskiy et al. (2021), section 3.1; Radford et al. (2023), section 2.2; Baevski et al. (2020), section
-             2
+             2; Wang et al. (2024), Qwen2-VL, section 2.1, for three axes of positions; Gemma Team (2025), Gemma 3, for
+             rows of a picture that see one another
 """
 
 from collections.abc import Sequence
@@ -18,17 +19,29 @@ from numpy.typing import DTypeLike
 
 from numeric.runtime.checks import InputError
 
-__all__ = ["frames_of", "patches_of", "place_of_end", "places_of_rows", "rows_of_samples", "samples_of"]
+__all__ = [
+    "frames_of",
+    "last_seen",
+    "patches_of",
+    "place_of_end",
+    "places_of_rows",
+    "places_on_axes",
+    "rows_of_samples",
+    "samples_of",
+]
 
 
-def patches_of(name: str, pictures: Any, channels: int, patch: int, count: int, dtype: DTypeLike) -> Any:
-    """Return the patches of pictures.
+def patches_of(
+    name: str, pictures: Any, channels: int, patch: int, count: int, dtype: DTypeLike, frames: int = 1
+) -> Any:
+    """Return the patches of pictures; each colour of one stands in all of the `frames` that the channels have of it.
 
     Raises       InputError where the pictures have other channels, or another number of patches
     """
-    pixels = np.asarray(pictures, dtype=dtype)
-    if pixels.ndim < 3 or pixels.shape[-3] != channels:
-        raise InputError(f"{name}: pictures must have shape (..., {channels}, height, width), not {pixels.shape}")
+    pixels, colours = np.asarray(pictures, dtype=dtype), channels // frames
+    if pixels.ndim < 3 or pixels.shape[-3] != colours:
+        raise InputError(f"{name}: pictures must have shape (..., {colours}, height, width), not {pixels.shape}")
+    pixels = np.repeat(pixels, frames, axis=-3)
     height, width = (side // patch for side in pixels.shape[-2:])
     if height * width != count:
         raise InputError(
@@ -52,6 +65,41 @@ def places_of_rows(name: str, tokens: Any, place: int, first: int, count: int) -
     if (at.sum(axis=-1) != count).any():
         raise InputError(f"{name}: a text has one token {place} for each row of its picture, {count} in all")
     return np.where(at, first + np.cumsum(at, axis=-1) - 1, tokens)
+
+
+def last_seen(at: Any) -> Any:
+    """Return the last position that each position sees, where the rows of a picture that follow one another do so.
+
+    Definition   the end of the run of positions with `at` that a position is in; without `at` its own number
+    Shapes       at (..., n), result (..., n)
+    """
+    own = np.broadcast_to(np.arange(at.shape[-1]), at.shape)
+    followed = at & np.concatenate([at[..., 1:], np.zeros_like(at[..., :1])], axis=-1)
+    ends = np.where(followed, at.shape[-1], own)  # then the least end from here on is that of the own run
+    return np.minimum.accumulate(ends[..., ::-1], axis=-1)[..., ::-1]
+
+
+def places_on_axes(name: str, at: Any, rows: int, columns: int) -> tuple[Any, Any, Any]:
+    """Return the places of a text with one picture on the axes of time, height and width.
+
+    Definition   tokens before the picture have their number on all axes; its rows the number of the first of them, and
+                 on the two other axes row and column are added to it; the tokens behind count on from the largest place
+    Shapes       at (..., n), true at the rows of the picture; each result (..., n)
+    Raises       InputError where other tokens stand between the rows of the picture
+    """
+    first, count = at.argmax(axis=-1)[..., None], rows * columns
+    number = np.arange(at.shape[-1])
+    inside = number - first
+    if (at != ((inside >= 0) & (inside < count))).any():
+        raise InputError(
+            f"{name}: the {count} tokens of a picture must follow one another: their places are those of it"
+        )
+    behind = number - count + max(rows, columns)
+    of_text = np.where(inside < 0, number, behind)
+    time, height, width = (
+        np.where(at, first + each, of_text) for each in (0 * inside, inside // columns, inside % columns)
+    )
+    return time, height, width
 
 
 def place_of_end(name: str, tokens: Any, end: int | None) -> Any:

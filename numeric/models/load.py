@@ -21,6 +21,7 @@ from sympy import Symbol
 from derivations.architectures.composition import build
 from derivations.architectures.description import (
     AudioStem,
+    Cells,
     Model,
     Patches,
     Rotary,
@@ -42,9 +43,11 @@ from numeric.models.checkpoints.reading import read_weights
 from numeric.models.decoding import Decoder, Text
 from numeric.models.inputs import (
     frames_of,
+    last_seen,
     patches_of,
     place_of_end,
     places_of_rows,
+    places_on_axes,
     rows_of_samples,
     samples_of,
 )
@@ -56,7 +59,9 @@ from numeric.runtime.structure import identifier, weight_tree
 __all__ = ["LoadedModel", "load", "scores_in"]
 
 SCORES = ("capped", "logits", "classifier_scores")  # the equations that compute scores: the first that there is
-DERIVED = ("segments", "end")  # inputs that the tokens tell
+UNMASKED = "a mask beside a picture is not read; give texts without padding"
+PLACES = ("p_0", "p_1", "p_2")  # of tokens on the axes of time, height and width
+DERIVED = ("segments", "end", "last", *PLACES)  # inputs that the tokens tell
 
 
 def scores_in(layer: Layer) -> str | None:
@@ -110,7 +115,7 @@ class LoadedModel:
         """Return name and number type."""
         return f"<{self.model.name}, {self.dtype}>"
 
-    def logits(self, *tokens: Any, segments: Any = None, mask: Any = None) -> Any:
+    def logits(self, *tokens: Any, segments: Any = None, mask: Any = None, prefix: int | None = None) -> Any:
         """Return the scores of all tokens after, or at, each position; for a classifier, the scores of all classes.
 
         Definition   with a `mask` of the real tokens, a text has the scores that it has without its padding; the scores
@@ -123,18 +128,18 @@ class LoadedModel:
         name = scores_in(self.layer)
         if name is None:
             raise InputError(f"{self.model.name} has no head that scores tokens or classes: use hidden or pooled")
-        scores = self._until(name, tokens, segments, mask)
+        scores = self._until(name, tokens, segments, mask, prefix)
         if self._compares:
             return scores[..., 0, 0]
         return scores[..., 0, :] if self.model.architecture.head.kind in ("classes", "pooled_classes") else scores
 
-    def hidden(self, *tokens: Any, segments: Any = None, mask: Any = None) -> Any:
+    def hidden(self, *tokens: Any, segments: Any = None, mask: Any = None, prefix: int | None = None) -> Any:
         """Return the output rows of the last layer, after the final norm if the model has it.
 
-        Shapes       tokens and mask as for `logits` -> (..., n, d_model)
+        Shapes       tokens, mask and prefix as for `logits` -> (..., n, d_model)
         Raises       InputError where the tokens or the mask do not fit
         """
-        return self._until("Z", tokens, segments, mask)
+        return self._until("Z", tokens, segments, mask, prefix)
 
     def pooled(self, *tokens: Any, segments: Any = None, mask: Any = None) -> Any:
         """Return the output of the pooler: for the first row or that of the head, before a matrix of the head.
@@ -165,12 +170,14 @@ class LoadedModel:
         start: int | None = None,
         cached: bool = True,
         mask: Any = None,
+        pictures: Any = None,
     ) -> Any:
         """Return the highest-scored token after those before it, repeatedly, until an end token or `longest`.
 
         Definition   greedy: no sampling; after its end token a text is padded with the configuration's padding token; a
-                     step computes the new position from the cache, or all positions unless `cached` or where a layer
-                     has a recurrence; with a `mask` of the real tokens, a text continues as without its padding
+                     step computes the new position from the cache, or all positions unless `cached`, where a layer
+                     has a recurrence, or beside `pictures`, one of which each text has, if the model reads any; with a
+                     `mask` of the real tokens, a text continues as without its padding
         Shapes       tokens, or the source of an encoder-decoder, (..., n), and mask -> new tokens (..., at most
                      longest)
         Assumes      by default `end` and `start` are those of the configuration, and `end=()` means no end token; its
@@ -180,13 +187,19 @@ class LoadedModel:
         architecture = self.model.architecture
         if architecture.decoder is None or not architecture.head.scores_tokens:
             raise InputError(f"{self.model.name} does not score following tokens: it generates nothing")
-        if architecture.tower is not None:
-            raise InputError(f"{self.model.name} reads a picture as well: it generates nothing here yet; use logits")
+        if (architecture.tower is None) != (pictures is None):
+            raise InputError(
+                f"{self.model.name} reads {'no pictures' if pictures is not None else 'a picture as well'}"
+            )
         if isinstance(longest, bool) or not isinstance(longest, int | np.integer) or longest < 0:
             raise InputError(f"{self.model.name}: longest must be an integer >= 0, not {longest!r}")
         name = self.layer.inputs[0].name
-        given = self._read(name, tokens)
+        beside = {} if pictures is None else {"patches": pictures}
+        sizes = self._sizes_of(beside) if beside else {}
+        given = self._read(name, tokens, sizes)
         batch = given.shape[: -2 if name == "frames" else -1]
+        if mask is not None and pictures is not None:
+            raise InputError(f"{self.model.name}: {UNMASKED}")
         if mask is not None:
             return written_behind(
                 partial(self.generate, longest=longest, end=end, start=start, cached=cached),
@@ -198,11 +211,13 @@ class LoadedModel:
         text = np.full((*batch, 1), self._start(start)) if source else given
         ends, before = self._ends(end), text.shape[-1]
         padding = self._filling(ends)
-        following_scores = (
-            self._scores_by_step(source, before + int(longest))
-            if cached and not any(block.recurrent for block in architecture.decoder.blocks)
-            else lambda text: self.logits(*([tokens] if source else []), text)[..., -1, :]
-        )
+        following_scores: Callable[[Any], Any]
+        if pictures is not None:
+            following_scores = partial(self._scores_beside, self._read("patches", pictures, sizes), sizes, before)
+        elif cached and not any(block.recurrent for block in architecture.decoder.blocks):
+            following_scores = self._scores_by_step(source, before + int(longest))
+        else:
+            following_scores = partial(self._scores_of_all, [tokens] if source else [])
         for place in range(longest):
             following = following_scores(text).argmax(axis=-1)
             if forced := self._forced(text.shape[-1], place == longest - 1):
@@ -212,6 +227,16 @@ class LoadedModel:
             if np.isin(text[..., before:], ends).any(axis=-1).all():
                 break
         return text[..., before:]
+
+    def _scores_of_all(self, source: list[Any], text: Any) -> Any:
+        """Return the scores of the token behind a text, from all positions."""
+        return self.logits(*source, text)[..., -1, :]
+
+    def _scores_beside(self, patches: Any, sizes: Mapping[Symbol, int], before: int, text: Any) -> Any:
+        """Return the scores of the token behind a text with a picture, of which `before` tokens were given."""
+        prefix = before if self._ahead == "prefix" else None
+        arrays = {"tokens": text, "patches": patches, **self._on_pictures(text, sizes, prefix)}
+        return self._of_arrays(scores_in(self.layer) or "logits", arrays, sizes)[..., -1, :]
 
     def _ends(self, end: int | Sequence[int] | None) -> list[int]:
         return _several(self.special.get("eos_token_id") if end is None else end)
@@ -250,46 +275,54 @@ class LoadedModel:
 
     # --- one run of the equations ---
 
-    def _until(self, name: str, tokens: Sequence[Any], segments: Any, mask: Any = None) -> Any:
+    def _until(
+        self, name: str, tokens: Sequence[Any], segments: Any, mask: Any = None, prefix: int | None = None
+    ) -> Any:
         """Return the value of an equation of the layer; rows at padding are 0."""
         names = [variable.name for variable in self.layer.inputs]
         asked = [each for each in names if each not in DERIVED]
         if len(tokens) != len(asked):
             raise InputError(f"{self.model.name} takes {' and '.join(asked)}, {len(tokens)} arrays were given")
-        arrays = {each: self._read(each, given) for each, given in zip(asked, tokens, strict=True)}
+        given = dict(zip(asked, tokens, strict=True))
+        sizes = self._sizes_of(given)
+        arrays = {each: self._read(each, array, sizes) for each, array in given.items()}
         if "segments" in names:
             arrays["segments"] = np.zeros_like(arrays[asked[0]]) if segments is None else np.asarray(segments)
         elif segments is not None:
             raise InputError(f"{self.model.name} has no segments")
+        if prefix is not None and self._ahead != "prefix":
+            raise InputError(f"{self.model.name} has no prefix, whose positions see one another")
+        arrays |= self._on_pictures(arrays.get("tokens"), sizes, prefix)
         if mask is None:
-            return self._of_arrays(name, arrays)
+            return self._of_arrays(name, arrays, sizes)
         if self.model.architecture.tower is not None:
-            raise InputError(f"{self.model.name}: a mask beside a picture is not read; give texts without padding")
+            raise InputError(f"{self.model.name}: {UNMASKED}")
         if "samples" in arrays:
             raise InputError(f"{self.model.name}: a mask of samples is not read; give sounds without padding")
         real = masks_of(self.model.name, mask, {each: arrays[each] for each in asked})
         of_one_row = self.layer.shapes[name][0] == 1
         return on_real_tokens(partial(self._of_arrays, name), arrays, real, of_one_row=of_one_row)
 
-    def _of_arrays(self, name: str, arrays: Mapping[str, Any]) -> Any:
+    def _of_arrays(self, name: str, arrays: Mapping[str, Any], own: Mapping[Symbol, int] | None = None) -> Any:
+        """Return the value of an equation; `own` are sizes of what is read, in the place of the model's."""
         names = [variable.name for variable in self.layer.inputs]
         asked = [each for each in names if each not in DERIVED]
         if "end" in names:
             arrays = {**arrays, "end": self._end(arrays["tokens"], needed=name != "Z")}
         frequencies = same_reach(self._rules, arrays[asked[0]].shape[-1])
-        prepared = self._prepared(name, frequencies)
+        prepared = None if own else self._prepared(name, frequencies)
         if prepared is not None:
             return prepared(*(arrays[each] for each in names))
         compiled = compile_layer(self.layer.until(name))
         tree = weight_tree(compiled.layer)
         named: dict[str, Any] = {each: self.weights[each] for each in (*tree.parameters, *tree.parts)}
-        sizes = {**self.model.values, **self._heard, **self._rows_of(arrays), reach: frequencies}
+        sizes = {**self.model.values, **self._heard, **(own or {}), reach: frequencies}
         named |= {identifier(size.name): sizes[size] for size in compiled.sizes}
         return compiled(*(arrays[each] for each in names), **named)
 
-    def _read(self, name: str, given: Any) -> Any:
-        """Return an input as the array of the equations."""
-        architecture, values = self.model.architecture, dict(self.model.values)
+    def _read(self, name: str, given: Any, own: Mapping[Symbol, int] | None = None) -> Any:
+        """Return an input as the array of the equations; `own` are sizes of what is read."""
+        architecture, values = self.model.architecture, {**self.model.values, **(own or {})}
         tower = architecture.tower
         encoder = architecture.encoder if tower is None else tower.architecture.encoder
         stem = None if encoder is None else encoder.stem
@@ -298,13 +331,13 @@ class LoadedModel:
             if tower is not None:
                 sizes = tuple(each.xreplace({s: of_pictures(s) for s in each.free_symbols}) for each in sizes)
             channels, patch, count = (int(each.xreplace(values)) for each in sizes)
-            return patches_of(self.model.name, given, channels, patch, count, self.dtype)
+            return patches_of(self.model.name, given, channels, patch, count, self.dtype, stem.frames)
         if name == "frames" and isinstance(stem, AudioStem):
             mel = int(stem.mel.xreplace(values))
             return frames_of(self.model.name, given, mel, 2 * next(iter(self._heard.values())), self.dtype)
         if name == "samples" and isinstance(stem, Waveform):
             return samples_of(self.model.name, given, _windows(stem), stem.over_time, self.dtype)
-        return self._tokens(name, given) if tower is None or self._compares else self._with_rows(name, given)
+        return self._tokens(name, given) if tower is None or self._compares else self._with_rows(name, given, values)
 
     @property
     def _compares(self) -> bool:
@@ -318,15 +351,15 @@ class LoadedModel:
             return np.zeros((*tokens.shape[:-1], 1), int)
         return place_of_end(self.model.name, tokens, self.model.architecture.head.end)
 
-    def _with_rows(self, name: str, given: Any) -> Any:
+    def _with_rows(self, name: str, given: Any, values: Mapping[Symbol, int]) -> Any:
         """Return tokens, of which those that stand for a picture are the numbers of its rows behind the vocabulary."""
         place = self.config.get("image_token_index", self.config.get("image_token_id"))
         if type(place) is not int:
             raise InputError(f"{self.model.name}: the configuration names no token that stands for a row of a picture")
         array = np.asarray(given)
         self._tokens(name, np.where(array == place, 0, array))
-        count = int(total(self.layer.shapes["V"][0]).xreplace(dict(self.model.values)))
-        return places_of_rows(self.model.name, array, place, self.model.values[self.model.architecture.vocab], count)
+        count = int(total(self.layer.shapes["V"][0]).xreplace(dict(values)))
+        return places_of_rows(self.model.name, array, place, values[self.model.architecture.vocab], count)
 
     def _tokens(self, name: str, tokens: Any) -> Any:
         array = np.asarray(tokens)
@@ -348,13 +381,60 @@ class LoadedModel:
             return {}
         return {n if alone else m: int(encoder.embedding.positions.xreplace(dict(self.model.values)))}
 
-    def _rows_of(self, arrays: Mapping[str, Any]) -> dict[Symbol, int]:
-        """Return the rows behind the first and the last convolution of a sound."""
+    def _sizes_of(self, given: Mapping[str, Any]) -> dict[Symbol, int]:
+        """Return sizes that differ from one sound or picture to the next.
+
+        They are the rows behind the first and the last convolution of a sound, and the cells of a picture of any size.
+        """
         encoder = self.model.architecture.encoder
-        if encoder is None or not isinstance(encoder.stem, Waveform):
+        if encoder is not None and isinstance(encoder.stem, Waveform):
+            rows = rows_of_samples(np.shape(given["samples"])[-1], _windows(encoder.stem))
+            return {frames: rows[0], n: rows[-1]}
+        return self._cells_of(np.shape(given["patches"])) if self._cells is not None else {}
+
+    @cached_property
+    def _cells(self) -> Cells | None:
+        """The cells of a tower that reads pictures of any size."""
+        tower = self.model.architecture.tower
+        projector = None if tower is None else tower.projector
+        cells = None if projector is None else projector.cells
+        return cells if cells is not None and isinstance(cells.columns, Symbol) else None
+
+    def _cells_of(self, shape: tuple[int, ...]) -> dict[Symbol, int]:
+        """Return the numbers of cells of pictures of a shape."""
+        cells, values, tower = self._cells, self.model.values, self.model.architecture.tower
+        assert cells is not None and tower is not None and tower.architecture.encoder is not None
+        stem = tower.architecture.encoder.stem
+        assert isinstance(stem, Patches)
+        side = values[of_pictures(stem.size)] * values[cells.side]
+        if len(shape) < 3 or min(shape[-2:]) < side or any(length % side for length in shape[-2:]):
+            raise InputError(
+                f"{self.model.name}: height and width of pictures must be multiples of {side}, their shape is {shape}"
+            )
+        return {cells.rows: shape[-2] // side, cells.columns: shape[-1] // side}
+
+    @property
+    def _ahead(self) -> str:
+        """Which later positions are seen: none, those of a picture, or those of a prefix."""
+        tower = self.model.architecture.tower
+        return "none" if tower is None else tower.ahead
+
+    def _on_pictures(self, tokens: Any, sizes: Mapping[Symbol, int], prefix: int | None) -> dict[str, Any]:
+        """Return the last position that each position sees, or its places on three axes, where the model reads them."""
+        if self._cells is None and self._ahead == "none":
             return {}
-        rows = rows_of_samples(arrays["samples"].shape[-2], _windows(encoder.stem))
-        return {frames: rows[0], n: rows[-1]}
+        at = tokens >= self.model.values[self.model.architecture.vocab]
+        if self._cells is not None:
+            rows, columns = sizes[self._cells.rows], sizes[self._cells.columns]
+            places = places_on_axes(self.model.name, at, rows, columns)
+            return {name: each.astype(self.dtype) for name, each in zip(PLACES, places, strict=True)}
+        if self._ahead == "picture":
+            return {"last": last_seen(at)}
+        length = tokens.shape[-1]
+        seen = length if prefix is None else prefix
+        if isinstance(seen, bool) or not isinstance(seen, int | np.integer) or not 0 <= seen <= length:
+            raise InputError(f"{self.model.name}: prefix must be a number of the {length} positions, not {prefix!r}")
+        return {"last": np.broadcast_to(np.maximum(np.arange(length), seen - 1), tokens.shape)}
 
     @cached_property
     def _rules(self) -> list[Mapping[str, Any]]:

@@ -592,7 +592,19 @@ def test_of_a_tower_that_is_not_read_nothing_is_counted(tower: str) -> None:
             "qwen3-vl-8b",
             "vision_config",
             {"num_position_embeddings": 2305},
-            "is not a multiple of the patches of a cell",
+            "is 2305, which is not the square of a multiple of 2",
+        ),
+        (
+            "qwen3-vl-8b",
+            "vision_config",
+            {"num_position_embeddings": 2209},
+            "is 2209, which is not the square of a multiple of 2",
+        ),
+        (
+            "qwen2-vl-7b",
+            "",
+            {"rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 23]}},
+            "three numbers of 64 pairs are needed",
         ),
     ],
 )

@@ -9,8 +9,10 @@ from derivations.architectures.description import (
     Architecture,
     Attention,
     Block,
+    Cells,
     Embedding,
     FeedForward,
+    Grid,
     Head,
     Norm,
     Patches,
@@ -48,6 +50,38 @@ def test_rows_that_are_averaged_are_normed_behind() -> None:
     found = projected(projector, W=W[:IN], norm={"gamma": np.ones(IN)})
     np.testing.assert_allclose(found, normed @ W[:IN])
     assert abs(found - S[::JOINED] @ W[:IN]).max() > 0.1
+
+
+def test_the_rows_of_a_cell_of_a_picture_become_one() -> None:
+    """Of 4 by 6 patches, in cells of 2 by 2."""
+    rows = np.arange(24.0)[:, None]
+    cells = Cells(Integer(2), Integer(3), Integer(2))
+    projector = Projector(biases=False, joined=Integer(4), cells=cells)
+    layer = projector_layer(projector, (Integer(24), Integer(1))).xreplace({d_model: Integer(4)})
+    found = compile_layer(layer)(rows, W=np.eye(4))
+    np.testing.assert_array_equal(
+        found, [[6 * (2 * i) + 2 * j + at for at in (0, 1, 6, 7)] for i in (0, 1) for j in range(3)]
+    )
+
+
+@pytest.mark.parametrize(("height", "width"), [(3, 3), (5, 2), (1, 7), (2, 1)])
+def test_positions_of_a_grid_lie_between_those_of_a_square(height: int, width: int) -> None:
+    """By the definition of interpolation in two directions: corner lies on corner."""
+    side, table = 3, rng.normal(size=(9, 2))
+    grid = Grid(Integer(height), Integer(width), counted=True)
+    block = Block(Attention(h), FeedForward(), Norm())
+    stem = Patches(Integer(1), Integer(2), Integer(height * width), tokens=0, biases=False)
+    stack = Stack((Run((block,), N),), Embedding(Integer(9), grid=grid, side=Integer(side)), stem=stem)
+    layer = build(Architecture("pictures", Head("none"), stack)).until("P_grid").xreplace({d_model: Integer(2)})
+    found = compile_layer(layer)(np.zeros((height * width, 2)), P=table)
+    for row, column in np.ndindex(height, width):
+        y, x = (at * (side - 1) / max(1, count - 1) for at, count in ((row, height), (column, width)))
+        shares = [
+            (1 - abs(y - i)) * (1 - abs(x - j)) * table[3 * i + j]
+            for i, j in np.ndindex(side, side)
+            if abs(y - i) < 1 and abs(x - j) < 1
+        ]
+        np.testing.assert_allclose(found[row * width + column], sum(shares), rtol=0, atol=1e-12)
 
 
 def tower(read: int | None, first: int = 0) -> Tower:

@@ -99,6 +99,14 @@ def rotary_embedding_halves(L: Any, X: Any) -> Any:
     return L.cat([first * L.cos(angle) - second * L.sin(angle), first * L.sin(angle) + second * L.cos(angle)], -1)
 
 
+def rotary_embedding_axes(L: Any, X: Any, p_0: Any, p_1: Any, w_1: int) -> Any:
+    n, half = X.shape[0], X.shape[-1] // 2
+    frequencies = angles(L, 2, 2 * half)[1]  # of the second position, which is 1
+    angle = L.cat([p_0[:, None] * frequencies[:w_1], p_1[:, None] * frequencies[w_1:]], -1).reshape(n, half)
+    first, second = X[:, :half], X[:, half:]
+    return L.cat([first * L.cos(angle) - second * L.sin(angle), first * L.sin(angle) + second * L.cos(angle)], -1)
+
+
 def convolution(L: Any, X: Any, W: Any, b: Any, w: int) -> Any:
     return L.cat([X[t : X.shape[0] - w + 1 + t] for t in range(w)], -1) @ W + b
 
@@ -191,6 +199,7 @@ PEERS: Mapping[str, Callable[..., Any]] = {
     "patch_embedding": lambda L, U, W, b: U @ W + b,
     "class_token": lambda L, X, c: L.cat([c.reshape(1, -1), X], 0),
     "rotary_embedding": rotary_embedding,
+    "rotary_embedding_axes": rotary_embedding_axes,
     "rotary_embedding_halves": rotary_embedding_halves,
     "embedding": lambda L, tokens, E: E[tokens] * math.sqrt(E.shape[1]),
     "dropout": lambda L, X, D, rate: L.where(D, X / (1 - rate), 0.0),

@@ -3,20 +3,45 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from derivations.architectures.checkpoints.family import Family, Stored, Table, linear, norm
+from derivations.architectures.checkpoints.family import Family, Stored, Table, affine, linear, norm
 
-__all__ = ["compared_names", "joined_names", "names_of_text"]
+__all__ = ["ONE_MAP", "POOLED", "PROJECTOR", "compared_names", "joined_names", "merger", "names_of_text"]
 
 PLACES = {  # where each of the three stands, by release
     r"^(model\.)?(vision_tower|visual)\.(vision_model\.)?": "pictures.",
     r"^(model\.)?(multi_modal_projector|projector)\.": "projector.",
     r"^(model\.)?language_model\.(model\.)?": "",
+    r"^model\.(?!language_model)": "",
 }
 PROJECTOR = {
     **norm("projector.norm", "projector.projector_layernorm"),
     **linear("projector.W_1", "projector.linear_1"),
     **linear("projector.W_2", "projector.linear_2"),
 }
+ONE_MAP = affine("projector", "projector.linear")
+POOLED = {
+    **norm("projector.norm", "projector.mm_soft_emb_norm", added=1),
+    "projector.W": Stored("projector.mm_input_projection_weight", as_written=True),
+}
+
+
+def merger(normed: str, first: str, second: str, deep: int = 0) -> Table:
+    """Return the names of two linear maps behind a norm, and of those of rows behind `deep` earlier layers."""
+
+    def at(ours: str, theirs: str) -> Table:
+        theirs = f"pictures.{theirs}"
+        return {
+            **norm(f"{ours}.norm", f"{theirs}.{normed}"),
+            **linear(f"{ours}.W_1", f"{theirs}.{first}"),
+            **linear(f"{ours}.W_2", f"{theirs}.{second}"),
+        }
+
+    if not deep:
+        return at("projector", "merger")
+    found = dict(at("projector.layer_0", "merger"))
+    for number in range(deep):
+        found |= at(f"projector.layer_{number + 1}", f"deepstack_merger_list.{number}")
+    return found
 
 
 COMPARED_PLACES = {r"^vision_model\.|^(?=visual_)": "pictures.", r"^text_model\.": ""}

@@ -24,6 +24,8 @@ __all__ = [
     "DINOV2",
     "DINOV3",
     "OWL_VISION",
+    "QWEN2_VISION",
+    "QWEN3_VISION",
     "SIGLIP_TEXT",
     "SIGLIP_VISION",
     "VIT",
@@ -137,6 +139,21 @@ SIGLIP_VISION = replace(
         **linear("pooler_network.W_2", "head.mlp.fc2"),
     },
     renamed={r"\.in_proj_(weight|bias)$": r".in_proj.\1"},
+)
+QWEN2_VISION = Family(
+    {
+        **_kernel("stem", "patch_embed.proj", "pixels"),
+        **fused("encoder.self_attention", "blocks.{n}.attn.qkv", "Q K V"),
+        **linear("encoder.self_attention.W_O", "blocks.{n}.attn.proj"),
+        **network("encoder", "blocks.{n}.mlp.fc1", "blocks.{n}.mlp.fc2"),
+        **norm("encoder.self_attention_norm", "blocks.{n}.norm1"),
+        **norm("encoder.feed_forward_norm", "blocks.{n}.norm2"),
+    }
+)
+QWEN3_VISION = also(
+    QWEN2_VISION,
+    table("P", "pos_embed.weight"),
+    network("encoder", *(f"blocks.{{n}}.mlp.linear_fc{i}" for i in (1, 2))),
 )
 WHISPER = replace(
     BART,

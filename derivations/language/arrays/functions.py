@@ -358,6 +358,11 @@ class Lookup(Array):
         )
         return (tokens.shape[0], table.shape[1])
 
+    @property
+    def kind(self) -> str:
+        """The kind of the entries, which is that of the table."""
+        return self.args[0].kind
+
     def _sympystr(self, printer: StrPrinter) -> str:
         return f"{self._text(0, 3)}[{self.args[1]}]"
 

@@ -14,6 +14,7 @@ SPELLED: Mapping[str, str] = {  # parts of ids whose words are not written as th
     "cross_entropy": "cross-entropy",
     "delta_net": "DeltaNet",
     "dot_product_attention": "dot-product attention",
+    "embedding_axes": "embedding on axes",
     "embedding_halves": "embedding of halves",
     "feed_forward": "feed-forward network",
     "feed_forward_gelu": "feed-forward network with GELU",

@@ -191,6 +191,7 @@ _OURS = Notation(
         "layer_norm": r"\mathrm{LayerNorm}",
         "rms_norm": r"\mathrm{RMSNorm}",
         "rotary_embedding": r"\mathrm{RoPE}",
+        "rotary_embedding_axes": r"\mathrm{RoPE}_{\text{axes}}",
         "rotary_embedding_halves": r"\mathrm{RoPE}_{\text{halves}}",
         "positional_encoding": r"\mathrm{PE}",
         "embedding": r"\mathrm{Embedding}",

@@ -35,7 +35,7 @@ def concatenate(writer: TileWriter, node: Concatenate, target: Register | None) 
 def lookup(writer: TileWriter, node: Lookup, target: Register | None) -> Register:
     """Take the rows of a table that the tokens name."""
     table, tokens = node.args
-    if writer.schedule.reads_batched(table) or len(table.shape) != 2:
+    if writer.schedule.reads_batched(table) or len(table.shape) != 2 or node.kind != "real":
         raise Unsupported(node)
     numbers = writer.value(tokens)
     if numbers.layout is not Layout.TOKENS or writer.over is not None:

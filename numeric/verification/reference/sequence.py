@@ -123,6 +123,27 @@ def rotary_embedding(X: Array, halves: bool = False) -> Matrix:
     return Y
 
 
+@loops_of("rotary_embedding_axes")
+@at_fifty_digits
+def rotary_embedding_axes(X: Array, p_0: Array, p_1: Array, w_1: int) -> Matrix:
+    """Return every pair of halves rotated by its frequency times a position: the first w_1 pairs by that of axis 0.
+
+    Shapes       X (n, d_k), p_0 and p_1 (n,) -> Y (n, d_k)
+    Raises       ValueError where d_k is odd
+    """
+    X, p_0, p_1 = read("rotary_embedding_axes", X=(X, "n d_k"), p_0=(p_0, "n"), p_1=(p_1, "n"))
+    d_k = len(X[0])
+    if d_k % 2:
+        raise ValueError(f"rotary_embedding_axes: d_k is {d_k}; pass rows of even length.")
+    Y = [[mp.zero] * d_k for _ in X]
+    for p, row in enumerate(X):
+        for i in range(d_k // 2):
+            a, b = row[i], row[d_k // 2 + i]
+            angle = (p_0 if i < w_1 else p_1)[p] / mp.power(10000, mp.mpf(2 * i) / d_k)
+            Y[p][i], Y[p][d_k // 2 + i] = a * mp.cos(angle) - b * mp.sin(angle), a * mp.sin(angle) + b * mp.cos(angle)
+    return Y
+
+
 @loops_of("learned_positions")
 @at_fifty_digits
 def learned_positions(X: Array, P: Array) -> Matrix:

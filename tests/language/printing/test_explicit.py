@@ -89,7 +89,7 @@ from tests.tiers import few
 SIZES = {
     **{"n": 2, "m": 3, "d_model": 4, "d": 5, "d_k": 3, "d_v": 2, "d_ff": 5, "d_in": 3, "d_out": 5, "h": 2},
     **{"vocab": 7, "g": 2, "r": 3, "w": 2, "N": 2, "frames": 4, "mel": 3, "pixels": 5, "buckets": 7},
-    **{"h_I": 2, "d_P": 3, "k_I": 2, "d_E": 5, "S": 2, "r_A": 3},
+    **{"h_I": 2, "d_P": 3, "k_I": 2, "d_E": 5, "S": 2, "r_A": 3, "w_1": 1},
     **{"r_Q": 3, "r_KV": 2, "d_r": 2, "E": 7, "K": 2, "d_expert": 2, "d_shared": 3},
     **{"d_inner": 3, "d_state": 2, "r_Delta": 2, "g_S": 2, "r_S": 2, "d_S": 3, "h_L": 2, "d_L": 3},
     **{"g_D": 2, "r_D": 2, "k_D": 3, "v_D": 2},

@@ -3,8 +3,8 @@
 Definition   the two are read by the families of their model types; a projector between them is an entry of `TOWERS`.
              Without one, or without a `vision_config` that is read, the counts are of the language model and its head,
              and say so
-Assumes      texts alone: where positions have three axes (Wang et al. 2024, Qwen2-VL), the three numbers of a token of
-             a text are equal, and the rotation is the ordinary one
+Assumes      where a language model that has three axes of positions (Wang et al. 2024, Qwen2-VL) reads texts alone, the
+             three numbers of a token are equal, and the rotation is the ordinary one
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from derivations.architectures.hugging_face.families import family, family_of
 from derivations.architectures.hugging_face.fields import Fields, shown
 from derivations.architectures.hugging_face.positions import of_one_axis
 from derivations.architectures.hugging_face.readers.gated import qwen2, qwen3, qwen3_moe
-from derivations.architectures.hugging_face.readers.towers import SEEN, TOWERS, deepened, inside, tower_of
+from derivations.architectures.hugging_face.readers.towers import SEEN, TOWERS, deepened, inside, on_axes, tower_of
 from derivations.architectures.hugging_face.shared import Parts
 
 __all__ = ["JOINED", "TEXTS", "TEXT_ALONE", "qwen2_of_text", "qwen3_moe_of_text", "qwen3_of_text"]
@@ -58,7 +58,7 @@ JOINED: Mapping[str, tuple[str, bool]] = {
     "smolvlm": ("SmolVLM", False),  # Marafioti et al. (2025)
     "vipllava": ("VipLlava", False),  # Cai et al. (2024)
 }
-RUN = frozenset(["llava", "vipllava"])
+RUN = frozenset(TOWERS)
 TEXTS = frozenset(["qwen3_5", "qwen3_5_moe"])  # of which the language model runs
 EITHER = frozenset(
     ["glm4v", "glm4v_moe", "glm_ocr", "llava", "llava_onevision", "paddleocr_vl", "qwen2_vl", "qwen2_5_vl"]
@@ -101,15 +101,17 @@ def _joined(tied: bool, f: Fields, kind: str) -> Parts:
     f.read |= text.read if flat else set()
     f.values |= text.values
     f.assumptions += [*text.assumptions, *assumed]
-    tower, names = tower_of(f)
+    tower, names, between = tower_of(f)
     if tower is None:
         f.part = TEXT_ALONE
         f.assumptions.append(TEXT_ALONE)
         return replace(parts, names=found.names and names_of_text(found.names))
+    assert parts.decoder is not None
+    decoder = on_axes(f, inner, parts.decoder)
     if tower.deep:
-        assert parts.decoder is not None
-        parts = replace(parts, decoder=deepened(f, parts.decoder, len(tower.deep)))
-    return replace(parts, tower=tower, names=found.names and names and joined_names(found.names, names))
+        decoder = deepened(f, decoder, len(tower.deep))
+    of_both = found.names and names and joined_names(found.names, names, between)
+    return replace(parts, decoder=decoder, tower=tower, names=of_both)
 
 
 def _tied(f: Fields, inner: Mapping[str, object], usual: bool) -> object:

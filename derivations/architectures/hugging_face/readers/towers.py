@@ -10,22 +10,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from math import isqrt
 
 from sympy import Integer, Rational, Symbol
 
 from derivations.architectures.checkpoints.family import Family as Names
+from derivations.architectures.checkpoints.family import Table
+from derivations.architectures.checkpoints.joined import ONE_MAP, POOLED, PROJECTOR, merger
+from derivations.architectures.checkpoints.pictures import QWEN2_VISION, QWEN3_VISION
 from derivations.architectures.description import (
     Architecture,
     Attention,
+    Axes,
     Block,
+    Cells,
     Embedding,
     FeedForward,
+    Grid,
     Head,
     Norm,
     Patches,
     Projector,
+    Rotary,
     Run,
     Stack,
     Tower,
@@ -38,10 +46,16 @@ from derivations.architectures.hugging_face.readers.encoders import BIASES
 from derivations.architectures.hugging_face.shared import Parts, activation
 from derivations.symbols import N, d_ff, d_k, d_model, d_v, h, size
 
-__all__ = ["CELLS", "SEEN", "TOWERS", "deepened", "inside", "tower_of"]
+__all__ = ["CELLS", "SEEN", "TOWERS", "deepened", "inside", "on_axes", "tower_of"]
 
 CELLS = 256  # of a picture of any size
-REST = size("N_rest")
+# model_type: the pairs of columns that each of three axes turns, and whether they take turns
+AXES: Mapping[str, tuple[list[int], bool]] = {
+    "qwen2_vl": ([16, 24, 24], False),
+    "qwen3_vl": ([24, 20, 20], True),
+    "qwen3_vl_moe": ([24, 20, 20], True),
+}
+REST, MERGED, DOWN, ACROSS = map(size, ("N_rest", "w", "cell_rows", "cell_columns"))
 SEEN = "rows of a picture see one another there; products over all pairs of positions are counted alike"
 CLIP_TEXT = {
     **{"hidden_size": 512, "intermediate_size": 2048, "num_hidden_layers": 12, "num_attention_heads": 8},
@@ -78,18 +92,21 @@ def inside(f: Fields, model_type: str, config: Mapping[str, object], place: str)
     return Fields({**config, **taken}, place), assumed
 
 
-def tower_of(f: Fields) -> tuple[Tower | None, Names | None]:
-    """Return the tower of pictures and the names of its weights; None for a tower that is not described, or not read.
+def tower_of(f: Fields) -> tuple[Tower | None, Names | None, Table]:
+    """Return the tower of pictures, the names of its weights and of those of its projector; None without a tower.
+
+    A tower that is not described is none, nor is one that is not read.
 
     The sizes of the language model are known before.
     """
-    config, (known, join) = f.table("vision_config"), TOWERS.get(str(f.config.get("model_type")), ((), None))
-    if not config or join is None:
-        return None, None
+    config, found_tower = f.table("vision_config"), TOWERS.get(str(f.config.get("model_type")))
+    if not config or found_tower is None:
+        return None, None, {}
+    known, join, between = found_tower
     model_type = str(config.get("model_type", known[0]))
     found = OWN.get(model_type) or family_of(model_type)
     if model_type not in known or found is None:
-        return None, None
+        return None, None, {}
     inner = {field: value for field, value in config.items() if field != "model_type"}
     vision, assumed = inside(f, model_type, inner, f"{f.name}: vision_config")
     parts = found.read(vision, next(iter(found.heads.values())))
@@ -100,7 +117,7 @@ def tower_of(f: Fields) -> tuple[Tower | None, Names | None]:
     vision.finish()
     f.values |= {of_pictures(symbol): value for symbol, value in vision.values.items()}
     f.assumptions += [*(f"vision_config: {each}" for each in vision.assumptions), *assumed]
-    return tower, found.names
+    return tower, found.names, between(len(tower.deep))
 
 
 def _llava(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
@@ -150,7 +167,7 @@ def _paligemma(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
     width = f.whole("projection_dim", 2048)
     if width != f.values[d_model]:
         raise f.error("projection_dim", f"is {width} and not the width of the language model, {f.values[d_model]}")
-    return Tower(pictures, Projector())
+    return Tower(pictures, Projector(), ahead="prefix")
 
 
 def _gemma3(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
@@ -163,31 +180,52 @@ def _gemma3(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
     assert pictures.encoder is not None and pictures.encoder.final_norm is not None
     rms = Norm("rms", pictures.encoder.final_norm.eps)
     f.assumptions.append(SEEN)
-    return Tower(
-        pictures,
-        Projector(None, biases=False, norm=rms, joined=Integer(count // cells), averaged=True, norm_joined=True),
+    squares = Cells(Integer(of_cells), Integer(of_cells), Integer(side // of_cells))
+    projector = Projector(
+        biases=False, norm=rms, joined=squares.side**2, averaged=True, norm_joined=True, cells=squares
     )
+    return Tower(pictures, projector, ahead="picture")
 
 
 def _qwen2(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
     """Qwen2-VL (Wang et al. 2024): four neighbouring rows side by side, each normed, through two linear maps."""
-    joined = vision.let(size("w"), (vision.whole("spatial_merge_size", 2) or 1) ** 2)
-    return Tower(pictures, _merger(f, vision, "hidden_size", of_pictures(joined)))
+    return Tower(pictures, _merger(f, vision, "hidden_size"))
 
 
 def _qwen3(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
     """Qwen3-VL (Qwen Team 2025): as Qwen2-VL, and rows behind earlier layers, joined first and then normed."""
-    joined = vision.let(size("w"), (vision.whole("spatial_merge_size", 2) or 1) ** 2)
     depth, text = vision.values[N], f.values.get(N, 0)
     behind = [number + 1 for number in vision.numbers("deepstack_visual_indexes", depth)]
     if sorted(set(behind)) != behind or len(behind) > text > 0:
         raise vision.error("deepstack_visual_indexes", f"is not a list of growing numbers, of at most {text} layers")
     if behind and not text:
         raise f.error("text_config", "has layers of several kinds, behind which rows of pictures are not described")
-    projector = _merger(f, vision, "out_hidden_size", of_pictures(joined))
+    projector = _merger(f, vision, "out_hidden_size")
     deep = (replace(projector, norm_joined=True),) * len(behind)
     tower = _behind(vision, pictures, [depth, *behind], projector, 0)
     return replace(tower, projector=projector, deep=deep) if behind else Tower(pictures, projector)
+
+
+def on_axes(f: Fields, text: Mapping[str, object], stack: Stack) -> Stack:
+    """Return layers whose rotary positions have the three axes that a configuration divides its columns among."""
+    known = AXES.get(str(f.config.get("model_type")))
+    if known is None:
+        return stack
+    usual, in_turn = known
+    rules = (text.get(field) for field in ("rope_parameters", "rope_scaling"))
+    pairs = next((rule["mrope_section"] for rule in rules if isinstance(rule, dict) and "mrope_section" in rule), usual)
+    whole = isinstance(pairs, list) and len(pairs) == 3 and all(type(each) is int and each >= 0 for each in pairs)
+    half = f.values[d_k] // 2
+    if not whole or (not in_turn and sum(pairs) != half):
+        raise f.error("mrope_section", f"is {shown(pairs)}; three numbers of {half} pairs are needed")
+    axes = Axes(tuple(pairs), in_turn)
+
+    def placed(block: Block) -> Block:
+        a = block.attention
+        assert isinstance(a, Attention) and isinstance(a.positions, Rotary)
+        return replace(block, attention=replace(a, positions=replace(a.positions, axes=axes)))
+
+    return replace(stack, runs=tuple(replace(run, blocks=tuple(map(placed, run.blocks))) for run in stack.runs))
 
 
 def deepened(f: Fields, stack: Stack, count: int) -> Stack:
@@ -201,12 +239,14 @@ def deepened(f: Fields, stack: Stack, count: int) -> Stack:
     return replace(stack, runs=runs, added=count)
 
 
-def _merger(f: Fields, vision: Fields, field: str, joined: Symbol) -> Projector:
-    """Return two linear maps of neighbouring rows side by side, after a norm."""
+def _merger(f: Fields, vision: Fields, field: str) -> Projector:
+    """Return two linear maps of the rows of a cell side by side, after a norm."""
     width = vision.whole(field)
     if width != f.values[d_model]:
         raise vision.error(field, f"is {width} and not the width of the language model, {f.values[d_model]}")
-    return Projector(joined * of_pictures(d_model), norm=Norm("layer", Rational("1e-6")), joined=joined)
+    cells = Cells(*map(of_pictures, (DOWN, ACROSS, MERGED)))
+    joined = cells.side**2
+    return Projector(joined * of_pictures(d_model), norm=Norm("layer", Rational("1e-6")), joined=joined, cells=cells)
 
 
 def _qwen2_vision(f: Fields, kind: str) -> Parts:
@@ -216,53 +256,64 @@ def _qwen2_vision(f: Fields, kind: str) -> Parts:
     f.only("in_chans", f.whole("in_channels", 3))
     f.only("spatial_patch_size", f.config.get("patch_size", 14))
     f.assumptions.append(f"a picture of {CELLS} cells of patches")
-    return _of_frames(f, "quick_gelu", f.let(size("cells"), CELLS), patch=14, depth=32, biases=False)
+    return _of_frames(f, "quick_gelu", isqrt(CELLS), patch=14, depth=32, biases=False)
 
 
 def _qwen3_vision(f: Fields, kind: str) -> Parts:
     """Qwen3-VL's encoder of pictures: a table of positions, which is stretched to pictures of other sizes."""
     f.size(d_model, "hidden_size", 1152)
     f.size(d_ff, "intermediate_size", 4304)
-    places, cell = f.whole("num_position_embeddings", 2304) or 1, (f.whole("spatial_merge_size", 2) or 1) ** 2
-    cells = f.let(size("cells"), f.quotient("num_position_embeddings", places, "the patches of a cell", cell))
+    places, merged = f.whole("num_position_embeddings", 2304) or 1, f.whole("spatial_merge_size", 2) or 1
+    side = isqrt(places)
+    if side**2 != places or side % merged:
+        raise f.error("num_position_embeddings", f"is {places}, which is not the square of a multiple of {merged}")
     f.assumptions.append("a picture with as many patches as the table of positions has rows")
-    return _of_frames(f, "gelu_pytorch_tanh", cells, patch=16, depth=27, placed=True)
+    rows = f.let(size("side"), side)
+    return _of_frames(f, "gelu_pytorch_tanh", side // merged, patch=16, depth=27, side=rows)
 
 
 def _of_frames(
-    f: Fields, function: str, cells: Symbol, *, patch: int, depth: int, biases: bool = True, placed: bool = False
+    f: Fields, function: str, cells: int, *, patch: int, depth: int, biases: bool = True, side: Symbol | None = None
 ) -> Parts:
-    """Return the layers over patches of several frames, with rotary positions."""
+    """Return the layers over patches of several frames, with rotary positions; of a picture of cells x cells cells."""
     f.size(h, "num_heads", 16)
     for columns in (d_k, d_v):
         f.let(columns, f.divided("the width", d_model, "num_heads", h))
-    colours = f.let(size("channels"), (f.whole("temporal_patch_size", 2) or 1) * (f.whole("in_channels", 3) or 1))
+    if f.values[d_k] % 4:
+        raise f.error("num_heads", f"gives heads of {f.values[d_k]} columns, which are no pairs for two axes")
+    merged = f.let(MERGED, f.whole("spatial_merge_size", 2) or 1)
+    grid = Grid(f.let(DOWN, cells) * merged, f.let(ACROSS, cells) * merged, counted=True)
+    frames = f.whole("temporal_patch_size", 2) or 1
+    colours = f.let(size("channels"), frames * (f.whole("in_channels", 3) or 1))
     rotary = rotary_of(f, {**(f.table("rope_parameters") or {}), "rope_type": "default"}, Rational(10000))
-    attention = Attention(h, biases=BIASES, positions=rotary)
+    attention = Attention(h, biases=BIASES, positions=replace(rotary, grid=grid))
     block = Block(attention, FeedForward(activation(f, "hidden_act", function)), Norm("layer", Rational("1e-6")))
-    stem = Patches(f.size(size("patch"), "patch_size", patch), colours, cells * size("w"), tokens=0, biases=biases)
-    f.assumptions.append("positions of patches have two axes, and their rotation costs as that of one")
-    rows = Embedding(stem.rows) if placed else Embedding()
+    side_of_patch, count = f.size(size("patch"), "patch_size", patch), grid.rows * grid.columns
+    stem = Patches(side_of_patch, colours, count, tokens=0, biases=biases, frames=frames)
+    rows = Embedding() if side is None else Embedding(side**2, grid=grid, side=side)
     run = Run((block,), f.size(N, "depth", depth))
     return Parts(Head("none"), encoder=Stack((run,), rows, stem=stem))
 
 
+MERGER_3 = partial(merger, "norm", "linear_fc1", "linear_fc2")
 OWN: Mapping[str, Family] = {  # encoders that are read inside other models alone
-    "qwen2_vl": Family(_qwen2_vision, {"": "none"}),  # the names in older files
-    "qwen2_vl_vision": Family(_qwen2_vision, {"": "none"}),
-    "qwen3_vl": Family(_qwen3_vision, {"": "none"}),
-    "qwen3_vl_vision": Family(_qwen3_vision, {"": "none"}),
-    "qwen3_vl_moe": Family(_qwen3_vision, {"": "none"}),
-    "qwen3_vl_moe_vision": Family(_qwen3_vision, {"": "none"}),
+    "qwen2_vl": Family(_qwen2_vision, {"": "none"}, QWEN2_VISION),  # the names in older files
+    "qwen2_vl_vision": Family(_qwen2_vision, {"": "none"}, QWEN2_VISION),
+    "qwen3_vl": Family(_qwen3_vision, {"": "none"}, QWEN3_VISION),
+    "qwen3_vl_vision": Family(_qwen3_vision, {"": "none"}, QWEN3_VISION),
+    "qwen3_vl_moe": Family(_qwen3_vision, {"": "none"}, QWEN3_VISION),
+    "qwen3_vl_moe_vision": Family(_qwen3_vision, {"": "none"}, QWEN3_VISION),
 }
 Join = Callable[[Fields, Fields, Architecture], Tower]
-# model_type: the model types of its tower, the first where none is named, and how its rows become rows among tokens
-TOWERS: Mapping[str, tuple[tuple[str, ...], Join]] = {
-    "gemma3": (("siglip_vision_model",), _gemma3),
-    "llava": (("clip_vision_model", "siglip_vision_model"), _llava),
-    "vipllava": (("clip_vision_model", "siglip_vision_model"), _vipllava),
-    "paligemma": (("siglip_vision_model",), _paligemma),
-    "qwen2_vl": (("qwen2_vl_vision", "qwen2_vl"), _qwen2),
-    "qwen3_vl": (("qwen3_vl_vision", "qwen3_vl"), _qwen3),
-    "qwen3_vl_moe": (("qwen3_vl_moe_vision", "qwen3_vl_moe"), _qwen3),
+Between = Callable[[int], Table]  # by the number of earlier layers whose rows are read
+# model_type: the model types of its tower, the first where none is named; how its rows become rows among tokens, and
+# the names of the weights for that
+TOWERS: Mapping[str, tuple[tuple[str, ...], Join, Between]] = {
+    "gemma3": (("siglip_vision_model",), _gemma3, lambda _: POOLED),
+    "llava": (("clip_vision_model", "siglip_vision_model"), _llava, lambda _: PROJECTOR),
+    "vipllava": (("clip_vision_model", "siglip_vision_model"), _vipllava, lambda _: PROJECTOR),
+    "paligemma": (("siglip_vision_model",), _paligemma, lambda _: ONE_MAP),
+    "qwen2_vl": (("qwen2_vl_vision", "qwen2_vl"), _qwen2, partial(merger, "ln_q", "mlp.0", "mlp.2")),
+    "qwen3_vl": (("qwen3_vl_vision", "qwen3_vl"), _qwen3, MERGER_3),
+    "qwen3_vl_moe": (("qwen3_vl_moe_vision", "qwen3_vl_moe"), _qwen3, MERGER_3),
 }

@@ -37,6 +37,7 @@ CASES = [*PICTURES, ("ViTModel", PICTURE), OBLONG]
 
 def random_model(name: str, changes: dict[str, Any]) -> Any:
     """Return a model of the library in float64 whose every parameter is random."""
+    torch.manual_seed(0)  # what a test draws afterwards does not depend on the tests before it
     model_class, config = class_and_config(name, changes)
     model = model_class(config).eval()
     generator = torch.Generator().manual_seed(0)
@@ -178,32 +179,138 @@ def test_a_text_without_its_end_is_not_compared(tmp_path: Path) -> None:
         ours.pooled(text)
 
 
-LLAVA = [(name, changes) for name, changes in MADE_OF_MODELS if "Llava" in name]
+# windows that are narrower than a picture, tables of positions that are stretched, sizes of their own on each axis
+JOINED_CASES = [
+    *MADE_OF_MODELS,
+    *(
+        (name, changes | {"text_config": changes["text_config"] | {"sliding_window": 3}})
+        for name, changes in MADE_OF_MODELS
+        if name.startswith("Gemma3")
+    ),
+]
 
 
-@pytest.mark.parametrize(("name", "changes"), LLAVA)
+def patches_there(pictures: Any, vision: Any) -> Any:
+    """Return the patches of pictures as the library takes them for Qwen-VL: cell after cell, every frame the same."""
+    side, cell, frames = vision.patch_size, vision.spatial_merge_size, vision.temporal_patch_size
+    rows = []
+    for picture in pictures:
+        height, width = (length // side for length in picture.shape[1:])
+        for top, left, down, right in np.ndindex(height // cell, width // cell, cell, cell):
+            y, x = (top * cell + down) * side, (left * cell + right) * side
+            rows.append(torch.stack([picture[:, y : y + side, x : x + side]] * frames, dim=1).flatten())
+    return torch.stack(rows)
+
+
+def given_there(model: Any, tokens: Any, pictures: Any, prefix: int) -> dict[str, Any]:
+    """Return what the library takes for texts with a picture each, as its processors put it together."""
+    kind, vision = model.config.model_type, model.config.vision_config
+    at = (tokens == 22).int()
+    if kind.startswith("qwen"):
+        grid = [1, *(length // vision.patch_size for length in pictures.shape[2:])]
+        sizes = {"image_grid_thw": torch.tensor([grid] * len(pictures)), "mm_token_type_ids": at}
+        return {"input_ids": tokens, "pixel_values": patches_there(pictures, vision), **sizes}
+    given = {"input_ids": tokens, "pixel_values": pictures}
+    if kind == "gemma3":
+        return given | {"token_type_ids": at}
+    if kind == "paligemma":
+        return given | {"token_type_ids": (torch.arange(tokens.shape[1]) >= prefix).int().expand(tokens.shape)}
+    return given
+
+
+def texts_with_pictures(model: Any) -> tuple[Any, Any, int]:
+    """Return texts with one picture each, whose rows stand at other places, the pictures, and the number of rows."""
+    config, vision = model.config, model.config.vision_config
+    if config.model_type.startswith("qwen"):
+        cell = vision.patch_size * vision.spatial_merge_size
+        shape, rows = (2 * cell, 3 * cell), 6
+    else:
+        shape, rows = (vision.image_size, vision.image_size), (vision.image_size // vision.patch_size) ** 2
+        if config.model_type in ("llava", "vipllava"):
+            first = getattr(config, "vision_feature_select_strategy", "default") == "default"
+            rows += (vision.model_type == "clip_vision_model") - first
+        rows = getattr(config, "mm_tokens_per_image", rows)
+    pictures = torch.randn(2, 3, *shape)
+    tokens = torch.randint(2, 21, (2, rows + 7))
+    tokens[0, 3 : 3 + rows] = tokens[1, 1 : 1 + rows] = 22
+    return tokens, pictures, rows
+
+
+@pytest.mark.parametrize(("name", "changes"), JOINED_CASES, ids=[f"{i}-{n}" for i, (n, _) in enumerate(JOINED_CASES)])
 def test_texts_with_a_picture_have_the_scores_there(name: str, changes: dict[str, Any], tmp_path: Path) -> None:
-    """The places of the rows differ from text to text, and other tokens stand between them."""
     random_model(name, changes)
     with exactly(), torch.no_grad():
         model = random_model(name, changes)
-        vision = model.config.vision_config
-        first = getattr(model.config, "vision_feature_select_strategy", "default") == "default"
-        rows = (vision.image_size // vision.patch_size) ** 2 + (vision.model_type == "clip_vision_model") - first
-        pictures = torch.randn(2, vision.num_channels, vision.image_size, vision.image_size)
-        tokens = torch.randint(2, 21, (2, rows + 7))
-        tokens[0, 3 : 3 + rows] = tokens[1, 1 : 1 + 2 * (rows // 2) : 2] = 22
-        tokens[1, 2 : 2 + 2 * (rows - rows // 2) : 2] = 22
-        expected = model(input_ids=tokens, pixel_values=pictures).logits
+        tokens, pictures, rows = texts_with_pictures(model)
+        model.generation_config.eos_token_id = None
+        expected = model(**given_there(model, tokens, pictures, rows + 4)).logits
+        written = model.generate(
+            **given_there(model, tokens, pictures, rows + 7), max_new_tokens=4, do_sample=False, pad_token_id=0
+        )
     model.save_pretrained(tmp_path)
     ours = load(tmp_path, np.float64)
-    found = ours.logits(tokens.numpy(), pictures)
+    prefix = {"prefix": rows + 4} if name.startswith("PaliGemma") else {}
+    found = ours.logits(tokens.numpy(), pictures, **prefix)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
-    assert abs(ours.logits(tokens.numpy(), pictures.flip(0)) - found).max() > 0.01
+    np.testing.assert_allclose(
+        load(tmp_path).logits(tokens.numpy(), pictures, **prefix), expected, rtol=0, atol=1e-4 * abs(expected).max()
+    )
+    assert abs(ours.logits(tokens.numpy(), pictures.flip(0), **prefix) - found).max() > 0.01
+    np.testing.assert_array_equal(ours.generate(tokens, 4, end=(), pictures=pictures), written[:, rows + 7 :])
     with pytest.raises(InputError, match=f"one token 22 for each row of its picture, {rows} in all"):
         ours.logits(tokens.numpy()[:, 2:], pictures)
-    with pytest.raises(InputError, match="it generates nothing here yet; use logits"):
+    with pytest.raises(InputError, match="reads a picture as well"):
         ours.generate(tokens.numpy(), 3)
+
+
+SPLIT = [(n, c) for n, c in MADE_OF_MODELS if not n.startswith("Qwen")]
+
+
+@pytest.mark.parametrize(("name", "changes"), SPLIT, ids=[f"{i}-{n}" for i, (n, _) in enumerate(SPLIT)])
+def test_other_tokens_may_stand_between_the_rows_there(name: str, changes: dict[str, Any], tmp_path: Path) -> None:
+    """Rows that are apart do not see later ones of their picture, where those that follow one another do."""
+    random_model(name, changes)
+    with exactly(), torch.no_grad():
+        model = random_model(name, changes)
+        tokens, pictures, rows = texts_with_pictures(model)
+        tokens[1, 1 + rows // 2 : 2 + rows] = tokens[1, 1 + rows // 2 : 2 + rows].roll(1)
+        assert tokens[1, 1 + rows // 2] != 22 and (tokens[1] == 22).sum() == rows
+        expected = model(**given_there(model, tokens, pictures, tokens.shape[1])).logits
+    model.save_pretrained(tmp_path)
+    found = load(tmp_path, np.float64).logits(tokens.numpy(), pictures)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["Qwen2VLForConditionalGeneration", "Qwen3VLForConditionalGeneration"])
+def test_pictures_of_any_size_are_read_in_whole_cells(name: str, tmp_path: Path) -> None:
+    model = random_model(name, dict(MADE_OF_MODELS)[name])
+    model.save_pretrained(tmp_path)
+    ours, tokens = load(tmp_path), np.array([3, *[22] * 4, 5])
+    assert ours.logits(tokens, np.ones((3, 12, 12))).shape == (6, 23)
+    assert ours.logits(tokens, np.ones((3, 6, 24))).shape == (6, 23)
+    assert ours.logits(np.array([3, *[22] * 4, 5]), np.ones((3, 24, 6))).shape == (6, 23)
+    for shape in ((3, 12, 15), (3, 0, 12), (12, 12)):
+        with pytest.raises(InputError, match="height and width of pictures must be multiples of 6"):
+            ours.logits(tokens, np.ones(shape))
+    with pytest.raises(InputError, match="the 4 tokens of a picture must follow one another"):
+        ours.logits(np.array([22, 3, 22, 22, 22, 5]), np.ones((3, 12, 12)))
+    with pytest.raises(InputError, match="has no prefix"):
+        ours.logits(tokens, np.ones((3, 12, 12)), prefix=3)
+
+
+def test_a_prefix_is_a_number_of_positions(tmp_path: Path) -> None:
+    name = "PaliGemmaForConditionalGeneration"
+    model = random_model(name, dict(MADE_OF_MODELS)[name])
+    tokens, pictures, rows = texts_with_pictures(model)
+    model.save_pretrained(tmp_path)
+    ours = load(tmp_path, np.float64)
+    by_prefix = [ours.logits(tokens, pictures, prefix=prefix) for prefix in (0, 1, rows + 6, rows + 7, None)]
+    np.testing.assert_array_equal(by_prefix[0], by_prefix[1])  # a position sees itself anyway
+    np.testing.assert_array_equal(by_prefix[3], by_prefix[4])
+    assert all(abs(by_prefix[i] - by_prefix[j]).max() > 0.01 for i, j in ((1, 2), (2, 3)))
+    for wrong in (-1, rows + 8, 2.0, True):
+        with pytest.raises(InputError, match=f"prefix must be a number of the {rows + 7} positions"):
+            ours.logits(tokens, pictures, prefix=wrong)
 
 
 @pytest.mark.parametrize("dtype", CLOSE)
