@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from sympy import Expr, Integer, Min, Poly, Symbol, cancel, expand
 
 from derivations.architectures.composition import build
-from derivations.architectures.description import Model
+from derivations.architectures.description import Architecture, Model
 from derivations.architectures.kinds import by_kind
 from derivations.costs.key_value_caches import cached_numbers
 from derivations.costs.questions.answer import (
@@ -25,7 +27,7 @@ from derivations.language.counting.convention import Convention
 from derivations.language.counting.costs import count_parameters, flops_by_part
 from derivations.symbols import n
 
-__all__ = ["cache_against_weights", "crossover"]
+__all__ = ["cache_against_weights", "crossover", "first_crossover"]
 
 
 def crossover(model: Model, *, part: str = "pairs", causal: str = "full") -> Answer:
@@ -38,23 +40,37 @@ def crossover(model: Model, *, part: str = "pairs", causal: str = "full") -> Ans
     Assumes      forward pass; pairs grow no slower with every further position (convex), all else in proportion to n
     Raises       ValueError for an unknown part or convention
     """
-    if part not in ("pairs", "attention"):
-        raise ValueError(f"crossover: the part is 'pairs' or 'attention', not {part!r}")
-    model = by_kind(model)
-    layer = build(model.architecture)
-    counts = flops_by_purpose(flops_by_part(layer, convention=Convention(causal=causal)), products=True)
-    counts = {purpose: value.xreplace(source_length(model)) for purpose, value in counts.items()}
-    length = length_of(model)
-    network, pairs = counts["feed-forward"], counts["attention pairs"]
-    more = pairs if part == "pairs" else pairs + counts["attention projections"]
-    fixed = {symbol: value for symbol, value in model.values.items() if symbol != length}
-    excess = put(replace(model, values=fixed), more - network)
-    first = first_above_for_good(lambda k: excess.xreplace({length: Integer(k)}))
+    model, length = by_kind(model), length_of(model)
+    excess, first = _excess(model, part, causal), first_crossover(model, part=part, causal=causal)
     what = "scores and weighted sums take" if part == "pairs" else "attention takes"
     shown = " of visible pairs" if causal == "visible" else ""
     source = "".join(f", the source having {put(model, value)} positions" for value in source_length(model).values())
     words = f"{what} more FLOPs in products{shown} than the feed-forward networks {from_length(first, length)}{source}"
-    return Answer(_balance(expand(more - network), length), first, words)
+    return Answer(_balance(expand(excess), length), first, words)
+
+
+def first_crossover(model: Model, *, part: str = "pairs", causal: str = "full") -> int | None:
+    """Return the number of the answer of `crossover` alone, which is quicker."""
+    model, length = by_kind(model), length_of(model)
+    fixed = {symbol: value for symbol, value in model.values.items() if symbol != length}
+    excess = put(replace(model, values=fixed), _excess(model, part, causal))
+    return first_above_for_good(lambda k: excess.xreplace({length: Integer(k)}))
+
+
+def _excess(model: Model, part: str, causal: str) -> Expr:
+    """Return the FLOPs in products of attention, or of a part of it, less those of the feed-forward networks."""
+    if part not in ("pairs", "attention"):
+        raise ValueError(f"crossover: the part is 'pairs' or 'attention', not {part!r}")
+    counts = _products(model.architecture, causal)
+    of_attention = ["attention pairs", *(["attention projections"] if part == "attention" else [])]
+    excess = sum(counts[purpose] for purpose in of_attention) - counts["feed-forward"]
+    return excess.xreplace(source_length(model))
+
+
+@lru_cache(maxsize=8)
+def _products(architecture: Architecture, causal: str) -> Mapping[str, Expr]:
+    """Return the FLOPs in products by purpose."""
+    return flops_by_purpose(flops_by_part(build(architecture), convention=Convention(causal=causal)), products=True)
 
 
 def _balance(excess: Expr, length: Symbol) -> Expr | None:

@@ -8,7 +8,7 @@ from derivations.costs.counts import Counts
 from derivations.costs.key_value_caches import cached_numbers
 from derivations.costs.questions.answer import Answer, from_length, length_of, percent, source_length
 from derivations.costs.questions.compute import training_compute
-from derivations.costs.questions.lengths import cache_against_weights, crossover
+from derivations.costs.questions.lengths import cache_against_weights, first_crossover
 from derivations.costs.questions.shares import feed_forward_share
 from derivations.symbols import m, n
 
@@ -26,8 +26,8 @@ def summary(counts: Counts) -> list[tuple[str, str]]:
     rows = [("parameters in feed-forward networks", _shares(feed_forward_share(model)))]
     beside = ", source as long" if source_length(model) == {m: n} else ""
     for causal, which in (("full", "all pairs"), ("visible", "visible pairs")):
-        both = (crossover(model, part=part, causal=causal) for part in ("pairs", "attention"))
-        alone, whole = (from_length(answer.number, length) for answer in both)
+        both = (first_crossover(model, part=part, causal=causal) for part in ("pairs", "attention"))
+        alone, whole = (from_length(first, length) for first in both)
         rows.append(
             (
                 f"attention takes more than the networks, {which}{beside}",

@@ -112,7 +112,7 @@ class Flops:
 
     def times(self, factor: Expr) -> Flops:
         """Return the counts multiplied by a factor."""
-        return self if factor == 1 else self._mapped(lambda count: expand(factor * count))
+        return self if factor == 1 else self._mapped(lambda count: count if count == 0 else expand(factor * count))
 
     def xreplace(self, rule: Mapping[Expr, Expr]) -> Flops:
         """Return the counts with sizes replaced by numbers or other expressions."""
