@@ -275,10 +275,36 @@ class LoadedModel:
 
     # --- one run of the equations ---
 
+    def inputs(self, *tokens: Any, segments: Any = None, prefix: int | None = None) -> dict[str, Any]:
+        """Return the arrays of the inputs of the equations by name, as a graph of this model takes them.
+
+        Shapes       tokens, pictures, sounds, segments and prefix as for `logits`
+        Raises       InputError where they do not fit
+        """
+        arrays, _ = self._given(tokens, segments, prefix)
+        if "end" in (variable.name for variable in self.layer.inputs):
+            arrays["end"] = self._end(arrays["tokens"], needed=True)
+        return arrays
+
     def _until(
         self, name: str, tokens: Sequence[Any], segments: Any, mask: Any = None, prefix: int | None = None
     ) -> Any:
         """Return the value of an equation of the layer; rows at padding are 0."""
+        arrays, sizes = self._given(tokens, segments, prefix)
+        if mask is None:
+            return self._of_arrays(name, arrays, sizes)
+        if self.model.architecture.tower is not None:
+            raise InputError(f"{self.model.name}: {UNMASKED}")
+        if "samples" in arrays:
+            raise InputError(f"{self.model.name}: a mask of samples is not read; give sounds without padding")
+        real = masks_of(self.model.name, mask, {each: arrays[each] for each in arrays if each not in DERIVED})
+        of_one_row = self.layer.shapes[name][0] == 1
+        return on_real_tokens(partial(self._of_arrays, name), arrays, real, of_one_row=of_one_row)
+
+    def _given(
+        self, tokens: Sequence[Any], segments: Any, prefix: int | None
+    ) -> tuple[dict[str, Any], dict[Symbol, int]]:
+        """Return the arrays of the inputs, but the place of the end, and the sizes of what is read."""
         names = [variable.name for variable in self.layer.inputs]
         asked = [each for each in names if each not in DERIVED]
         if len(tokens) != len(asked):
@@ -292,16 +318,7 @@ class LoadedModel:
             raise InputError(f"{self.model.name} has no segments")
         if prefix is not None and self._ahead != "prefix":
             raise InputError(f"{self.model.name} has no prefix, whose positions see one another")
-        arrays |= self._on_pictures(arrays.get("tokens"), sizes, prefix)
-        if mask is None:
-            return self._of_arrays(name, arrays, sizes)
-        if self.model.architecture.tower is not None:
-            raise InputError(f"{self.model.name}: {UNMASKED}")
-        if "samples" in arrays:
-            raise InputError(f"{self.model.name}: a mask of samples is not read; give sounds without padding")
-        real = masks_of(self.model.name, mask, {each: arrays[each] for each in asked})
-        of_one_row = self.layer.shapes[name][0] == 1
-        return on_real_tokens(partial(self._of_arrays, name), arrays, real, of_one_row=of_one_row)
+        return arrays | self._on_pictures(arrays.get("tokens"), sizes, prefix), sizes
 
     def _of_arrays(self, name: str, arrays: Mapping[str, Any], own: Mapping[Symbol, int] | None = None) -> Any:
         """Return the value of an equation; `own` are sizes of what is read, in the place of the model's."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
+from operator import mod
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ _TABLE: dict[str, Callable[..., Any]] = {
     **{name: _reduction(name) for name in REDUCTIONS},
     "amax": _reduction("max"),
     "abs": abs,
+    "mod": mod,
 }
 globals().update(_TABLE)  # compiled source calls them as `np.exp`, `special.erf`
 

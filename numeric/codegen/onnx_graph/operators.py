@@ -41,6 +41,7 @@ BINARY = {
     "floor_divide": "Div",  # of whole numbers that are not negative, as sizes are
     "maximum": "Max",
     "minimum": "Min",
+    "mod": "Mod",  # of whole numbers, with the sign of the divisor
     "multiply": "Mul",
     "power": "Pow",
     "subtract": "Sub",

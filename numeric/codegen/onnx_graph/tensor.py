@@ -106,7 +106,12 @@ class Tensor:
         return self.binary("divide", other, True)
 
     def __floordiv__(self, other: Any) -> Tensor:
-        return self.binary("floor_divide", other)
+        if self.dtype != "int64":
+            return self.binary("divide", other).apply("floor")
+        return (self - self % other).binary("floor_divide", other)  # Div cuts off, which is another number below 0
+
+    def __mod__(self, other: Any) -> Tensor:
+        return self.binary("mod", other) if self.dtype == "int64" else self - (self // other) * other
 
     def __pow__(self, other: Any) -> Tensor:
         return self.binary("multiply", self) if _is(other, 2) else self.binary("power", other)

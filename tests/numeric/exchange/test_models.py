@@ -1,7 +1,9 @@
 """Checkpoints with random weights, loaded and exported: both engines compute the scores that the loaded model does."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,6 +39,10 @@ ENCODER = {
     "num_attention_heads": 3,
     "max_position_embeddings": 17,
 }
+SIGLIP = {
+    **{"hidden_size": 16, "intermediate_size": 11, "num_hidden_layers": 2, "num_attention_heads": 2},
+    **{"image_size": 12, "patch_size": 3},
+}
 T5 = {"vocab_size": VOCAB, "d_model": 12, "d_kv": 5, "d_ff": 19, "num_layers": 2, "num_heads": 3}
 DISTANCES = {"relative_attention": True, "pos_att_type": "p2c|c2p", "position_buckets": 4}
 MODELS = {
@@ -50,6 +56,16 @@ MODELS = {
     "deberta": lambda: transformers.DebertaV2ForMaskedLM(transformers.DebertaV2Config(**ENCODER, **DISTANCES)),
     "t5": lambda: transformers.T5ForConditionalGeneration(transformers.T5Config(**T5)),
 }
+PICTURES = {  # each of 4 rows among the tokens
+    "Gemma3": {"text_config": LLAMA | {"sliding_window": 3}, "vision_config": SIGLIP, "mm_tokens_per_image": 4},
+    "Qwen3VL": {
+        "text_config": LLAMA | {"rope_parameters": {"rope_type": "default", "mrope_section": [1, 1, 0]}},
+        "vision_config": {
+            **{"hidden_size": 16, "depth": 2, "num_heads": 2, "intermediate_size": 7, "patch_size": 3},
+            **{"out_hidden_size": 12, "num_position_embeddings": 16, "deepstack_visual_indexes": [0]},
+        },
+    },
+}
 
 
 @pytest.fixture(params=ENGINES)
@@ -58,8 +74,8 @@ def engine(request):
     return request.param
 
 
-def saved(name: str, folder: Path) -> Path:
-    model = MODELS[name]().eval().float()
+def saved(make: Callable[[], Any], folder: Path) -> Path:
+    model = make().eval().float()
     generator = torch.Generator().manual_seed(0)
     for parameter in model.parameters():
         noise = torch.randn(parameter.shape, generator=generator)
@@ -71,7 +87,7 @@ def saved(name: str, folder: Path) -> Path:
 @pytest.mark.parametrize("optimized", [False, True])
 @pytest.mark.parametrize("name", MODELS)
 def test_scores_are_those_of_the_loaded_model(name, engine, optimized, tmp_path: Path):
-    model = load(saved(name, tmp_path))
+    model = load(saved(MODELS[name], tmp_path))
     names = [variable.name for variable in model.layer.inputs]
     rng = np.random.default_rng(7)
     feeds = {each: rng.integers(3, VOCAB, (2, 7)) for each in names}
@@ -84,9 +100,22 @@ def test_scores_are_those_of_the_loaded_model(name, engine, optimized, tmp_path:
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "bert", "deberta", "mixtral", "t5", "gemma2"])
 def test_a_model_comes_back_equation_by_equation(name, tmp_path: Path):
-    model = load(saved(name, tmp_path))
+    model = load(saved(MODELS[name], tmp_path))
     of, sizes = scores_of(model)
     graph = to_onnx(of, sizes=sizes, batch=(), scalars={each.name: None for each in of.scalars})
     verdicts = equation_proofs(graph, of, sizes)
     assert {each.level for each in verdicts.values()} == {"proved"}
     assert len(verdicts) > 45
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_scores_of_a_text_with_a_picture_are_those_of_the_loaded_model(name, engine, tmp_path: Path):
+    """What the loaded model makes of tokens and pictures is what the graph takes."""
+    kind = getattr(transformers, f"{name}ForConditionalGeneration")
+    saved(lambda: kind(kind.config_class(image_token_id=22, **PICTURES[name])), tmp_path)
+    model, rng = load(tmp_path), np.random.default_rng(7)
+    tokens, pictures = rng.integers(3, VOCAB - 1, (2, 8)), rng.normal(size=(2, 3, 12, 12))
+    tokens[:, 2:6] = 22
+    (found,) = started(engine, to_onnx(model), threads=1)(model.inputs(tokens, pictures))
+    expected = model.logits(tokens, pictures)
+    assert np.abs(found - expected).max() < BOUND * max(1, np.abs(expected).max())

@@ -1,10 +1,18 @@
 """Layers in an engine behind the call of every backend: batch axes, number types, weights that change, refusals."""
 
+import math
+
 import numpy as np
 import pytest
+from sympy import Lambda, Mod, floor
 
 from derivations.attention import scaled_dot_product_attention
 from derivations.catalogue import layer
+from derivations.language.arrays.arrangements import Numbers, Tabulated
+from derivations.language.arrays.expression import array
+from derivations.language.arrays.functions import Hadamard, Lookup, named
+from derivations.language.layers.layer import Equations, Layer
+from derivations.symbols import d_model, k, n, pos, scalar
 from numeric import CompileError, InputError, compile_layer
 from numeric.codegen.onnx_graph import engines
 from numeric.codegen.onnx_graph.engines import ENGINES, started
@@ -99,6 +107,29 @@ def test_an_engine_that_is_not_installed_is_named(monkeypatch):
 
 def test_lengths_may_change_between_calls(engine):
     run, plain = (compile_layer(layer("rotary_embedding"), each) for each in (engine, "numpy"))
-    for n in (2, 3, 7):
-        x = np.random.default_rng(n).standard_normal((n, 6)).astype(np.float32)
+    for rows in (2, 3, 7):
+        x = np.random.default_rng(rows).standard_normal((rows, 6)).astype(np.float32)
         assert off(run(x), plain(x)) < 1e-5
+
+
+@pytest.mark.parametrize("backend", [*ENGINES, "jax", "torch"])
+def test_quotients_and_remainders_are_rounded_down_below_0_as_well(backend):
+    """Of entries, of tables of numbers, and of numbers that choose rows: operators that cut off would differ."""
+    library = pytest.importorskip(backend)
+    E, X, t = array("E", 7, d_model), array("X", n, d_model), scalar("t")
+    let = Equations()
+    entries = let("T")(named("f", floor(t / 2) + Mod(t, 3), t)(X))
+    table = let("B")(Hadamard(X, Tabulated(Lambda((pos, k), floor((pos - 4) / 3) + Mod(pos - k, 5)), n, d_model)))
+    rows = let("R")(Lookup(E, Numbers(Lambda((pos,), floor((pos - 4) / 3) + 2 + Mod(pos - 5, 3)), n)))
+    of = Layer("rounded", (X, E), (), let, (entries, table, rows))
+    rng = np.random.default_rng(5)
+    given = 3 * rng.normal(size=(8, 4)).astype(np.float32), rng.normal(size=(7, 4)).astype(np.float32)
+    taken = map(library.from_numpy, given) if backend == "torch" else given
+    for found, expected in zip(compile_layer(of, backend)(*taken), compile_layer(of)(*given), strict=True):
+        np.testing.assert_allclose(np.asarray(found), expected, rtol=0, atol=1e-5)
+    T, B, R = compile_layer(of)(*given)
+    for i, j in np.ndindex(8, 4):
+        x = float(given[0][i, j])
+        assert abs(T[i, j] - (math.floor(x / 2) + x % 3)) < 1e-5
+        assert abs(B[i, j] - x * ((i - 4) // 3 + (i - j) % 5)) < 1e-5
+        assert R[i, j] == given[1][(i - 4) // 3 + 2 + (i - 5) % 3, j]
