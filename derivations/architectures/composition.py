@@ -72,7 +72,7 @@ __all__ = ["build", "stack_layer", "tower_layer"]
 
 t = scalar("t")
 bounded = named("tanh", tanh(t), t)
-OF_TOKENS = ("tokens", "last", "p_0", "p_1", "p_2")  # what layers read of the tokens beside their rows
+OF_TOKENS = ("tokens", "last", "first", "p_0", "p_1", "p_2")  # what layers read of the tokens beside their rows
 SIDES = {"encoder": ("source", m), "decoder": ("target", n)}  # what each stack of an encoder-decoder reads
 
 
@@ -382,7 +382,8 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
 
     Shapes       X, Z and what is added behind the first runs (n, d_model), memory (m, d_model); tokens (n,), where
                  layers have rows of their own for them; the last position that each position sees (n,), where some
-                 see later ones; places p_0, p_1, p_2 (n,) on axes of positions
+                 see later ones, and the first one, where windows do not bind them; places p_0, p_1, p_2 (n,) on
+                 axes of positions
     """
     X, seen = array("X", n, d_model), array("memory", m, d_model)
     added = [array(f"D_{number}", n, d_model) for number in range(1, stack.added + 1)]
@@ -394,13 +395,13 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
     if own is not None:
         tokens, parameters = [token_array("tokens", n)], [array("gamma_E", own.width)]
         beside.update({"X_0": X, **{each.name: each for each in (*tokens, *parameters)}})
-    last = [token_array("last", n)] if stack.ahead else []
+    seen_between = _seen_between(stack)
     places = next((found for block in stack.blocks if (found := places_of(block.attention))), [])
     beside.update({each.name: each for each in places})
     if stack.causal:
         attended = [block.attention for block in stack.blocks if isinstance(block.attention, Attention)]
         chunks = {each.chunk: None for each in attended if each.chunk is not None}
-        require(not (chunks and last), lambda: "positions that see later ones are not described for chunks")
+        require(not (chunks and seen_between), lambda: "positions that see later ones are not described for chunks")
         for chunk in chunks:
             first = Tabulated(Lambda((pos, k), Iverson(Ge(k, chunk * floor(pos / chunk)))), n, n)
             beside["chunk", chunk] = let(f"M_{chunk}")(MaskConjunction(CausalMask(n), first))
@@ -408,10 +409,8 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
         # by text, because None and symbols have no common order
         for window in sorted(windows, key=str):
             mask = CausalMask(n) if window is None else WindowMask(n, window)
-            if last:  # a position sees what the last one sees that it may see, from its own window on
-                seen_by_last = Lookup(CausalMask(n), *last)
-                start = None if window is None else band_mask(n, n, left=window - 1)
-                mask = seen_by_last if start is None else MaskConjunction(seen_by_last, start)
+            if seen_between:
+                mask = _looking_ahead(window, *seen_between)
             beside[window] = let("M" if window is None else f"M_{window}")(mask)
     for reach in {block.reach: None for block in stack.blocks if block.reach is not None}:
         beside[reach] = let(f"M_{reach}")(band_mask(n, n, left=reach, right=reach))
@@ -443,8 +442,26 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
     if stack.read:
         taken = reduce(Stacked, (read[number] for number in stack.read))
         Z = taken if len(stack.read) == 1 else let("rows")(taken)
-    given = (X, *([seen] if memory else []), *added, *tokens, *last, *places)
+    given = (X, *([seen] if memory else []), *added, *tokens, *seen_between, *places)
     return Layer(name, given, (*rows, *parameters), let, Z)
+
+
+def _seen_between(stack: Stack) -> list[Variable]:
+    """Return the last position that each position of a stack sees, and the first, where some see later ones."""
+    windows = {block.window for block in stack.blocks} - {None}
+    if stack.ahead != "prefix" or not windows:
+        return [] if stack.ahead == "none" else [token_array("last", n)]
+    require(len(windows) == 1, lambda: "a prefix is described beside windows of one width")
+    return [token_array("last", n), token_array("first", n)]
+
+
+def _looking_ahead(window: Expr | None, last: Array, first: Array | None = None) -> Array:
+    """Return the mask of positions that see those up to a given one: what that one sees, and within the window."""
+    up_to_last = Lookup(CausalMask(n), last)
+    if window is None:
+        return up_to_last
+    from_start = band_mask(n, n, left=window - 1) if first is None else Lookup(band_mask(n, n, left=0), first)
+    return MaskConjunction(up_to_last, from_start)
 
 
 def _taken_apart(let: Equations, block: Block, Z: Array, number: int, beside: dict[object, Array]) -> Array:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeAlias
 
 from sympy import Expr, Integer, Rational, Symbol, expand
 
@@ -60,6 +60,7 @@ __all__ = [
     "of_pictures",
 ]
 
+Ahead: TypeAlias = Literal["none", "picture", "prefix"]  # the positions that see later ones
 EPSILON = Rational(1, 10**5)
 frames = size("frames")  # rows behind the first convolution of a sound
 heads_of_groups, key_value_heads = size("r"), size("g")  # query heads that share keys and values; groups of them
@@ -547,7 +548,8 @@ class Stack:
     The output is that of the last run and the norm, or of the runs whose numbers `read` has, one below the other: what
     is behind the last of them is stored and computed, and nothing reads it. Behind each of the first `added` runs the
     rows get others of the same number. If `paired`, the mean of two neighbouring rows is taken before the last norm.
-    In a causal stack every position sees those up to its own or, if it looks `ahead`, those up to a given one.
+    In a causal stack every position sees those up to its own or, if it looks `ahead`, those up to a given one: in its
+    window where rows of a picture look ahead, and beyond it in a prefix.
     """
 
     runs: tuple[Run, ...]
@@ -559,7 +561,7 @@ class Stack:
     read: tuple[int, ...] = ()
     added: int = 0
     paired: bool = False
-    ahead: bool = False
+    ahead: Ahead = "none"
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -670,7 +672,7 @@ class Tower:
     first: int = 0
     deep: tuple[Projector, ...] = ()
     compared: Compared | None = None
-    ahead: Literal["none", "picture", "prefix"] = "none"
+    ahead: Ahead = "none"
 
 
 def of_pictures(symbol: Symbol) -> Symbol:
@@ -718,7 +720,7 @@ def as_run(architecture: Architecture) -> Architecture:
 
     def computed(stack: Stack | None) -> Stack | None:
         if stack is not None and stack.causal and tower is not None and tower.ahead != "none":
-            stack = replace(stack, ahead=True)
+            stack = replace(stack, ahead=tower.ahead)
         if stack is not None and isinstance(stack.stem, Waveform) and stack.stem.over_time:
             return replace(stack, stem=replace(stack.stem, frames=frames))
         if stack is None or stack.embedding.sinusoidal is None:

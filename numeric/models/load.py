@@ -61,7 +61,7 @@ __all__ = ["LoadedModel", "load", "scores_in"]
 SCORES = ("capped", "logits", "classifier_scores")  # the equations that compute scores: the first that there is
 UNMASKED = "a mask beside a picture is not read; give texts without padding"
 PLACES = ("p_0", "p_1", "p_2")  # of tokens on the axes of time, height and width
-DERIVED = ("segments", "end", "last", *PLACES)  # inputs that the tokens tell
+DERIVED = ("segments", "end", "last", "first", *PLACES)  # inputs that the tokens tell
 
 
 def scores_in(layer: Layer) -> str | None:
@@ -318,7 +318,8 @@ class LoadedModel:
             raise InputError(f"{self.model.name} has no segments")
         if prefix is not None and self._ahead != "prefix":
             raise InputError(f"{self.model.name} has no prefix, whose positions see one another")
-        return arrays | self._on_pictures(arrays.get("tokens"), sizes, prefix), sizes
+        beside = self._on_pictures(arrays.get("tokens"), sizes, prefix)
+        return arrays | {each: array for each, array in beside.items() if each in names}, sizes
 
     def _of_arrays(self, name: str, arrays: Mapping[str, Any], own: Mapping[Symbol, int] | None = None) -> Any:
         """Return the value of an equation; `own` are sizes of what is read, in the place of the model's."""
@@ -451,7 +452,18 @@ class LoadedModel:
         seen = length if prefix is None else prefix
         if isinstance(seen, bool) or not isinstance(seen, int | np.integer) or not 0 <= seen <= length:
             raise InputError(f"{self.model.name}: prefix must be a number of the {length} positions, not {prefix!r}")
-        return {"last": np.broadcast_to(np.maximum(np.arange(length), seen - 1), tokens.shape)}
+        own = np.arange(length)
+        first = np.where(own < seen, 0, np.maximum(own - self._window + 1, 0))
+        ends = {"last": np.maximum(own, seen - 1), "first": first}
+        return {name: np.broadcast_to(each, tokens.shape) for name, each in ends.items()}
+
+    @property
+    def _window(self) -> int:
+        """The width of the windows of the decoder, of which there is one; 1 if there is none."""
+        decoder = self.model.architecture.decoder
+        assert decoder is not None
+        windows = (block.window for block in decoder.blocks if block.window is not None)
+        return next((int(window.xreplace(dict(self.model.values))) for window in windows), 1)
 
     @cached_property
     def _rules(self) -> list[Mapping[str, Any]]:
