@@ -13,10 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, reduce
-from itertools import product
-from operator import add
 
-from sympy import Expr, Ge, Integer, Lambda, Max, Min, Rational, floor, tanh
+from sympy import Expr, Integer, Lambda, Max, Min, Rational, tanh
 
 from derivations.architectures.attention import attention_layer, soft_cap
 from derivations.architectures.blocks import (
@@ -36,7 +34,6 @@ from derivations.architectures.description import (
     AudioStem,
     Block,
     Compared,
-    Embedding,
     Head,
     Norm,
     Patches,
@@ -48,19 +45,18 @@ from derivations.architectures.description import (
     Waveform,
     of_pictures,
 )
-from derivations.architectures.patches import audio_stem, patch_embedding
+from derivations.architectures.masks import is_masked, mask_of, masks_of, name_of_mask, positions_seen
+from derivations.architectures.patches import audio_stem, on_grid, patch_embedding
 from derivations.architectures.projections import norm_layer, places_of
 from derivations.architectures.projectors import projector_layer, projectors_layer
 from derivations.architectures.relative_position_bias import buckets, relative_position_bias
 from derivations.architectures.sounds import convolved_positions, waveform_stem
-from derivations.language.arrays.arrangements import Numbers, Tabulated, column_block
+from derivations.language.arrays.arrangements import Numbers, column_block
 from derivations.language.arrays.buckets import SignedBuckets
 from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.expression import Array, Variable, array, require, token_array
-from derivations.language.arrays.functions import CausalMask, Hadamard, Lookup, MaskConjunction, WindowMask, gelu, named
-from derivations.language.arrays.masks import band_mask
+from derivations.language.arrays.functions import Lookup, gelu, named
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
-from derivations.language.arrays.scalars import Iverson
 from derivations.language.arrays.shapes import Blocks, total
 from derivations.language.layers.layer import Equations, Layer, Part, part
 from derivations.linear.linear import linear
@@ -123,19 +119,6 @@ def _placed(stack: Stack, table: Array, length: Expr) -> Array:
     return before + PlacedRows(RowRange(table, stem.tokens, stem.count), stem.tokens + stem.registers, length)
 
 
-def _tap(place: Expr, count: Expr, later: int, side: Expr) -> tuple[Expr, Expr]:
-    """Return the number, on one axis of a square of `side` places, of a neighbour of a place, and its share.
-
-    Definition   place p of `count` lies at t = p (side - 1) / (count - 1), between floor(t) and floor(t) + 1, which
-                 have the shares 1 - r and r, r = t - floor(t)
-    """
-    # a single place is the first one; the floor of a quotient of integers is exact
-    gaps = Max(1, count - 1)
-    before = floor(place * (side - 1) / gaps)
-    rest = place * (side - 1) / gaps - before
-    return (Min(before + 1, side - 1), rest) if later else (before, 1 - rest)
-
-
 class _Writer:
     """Collects the inputs, parameters and equations of a model."""
 
@@ -184,7 +167,7 @@ class _Writer:
             X = self.let(f"U{suffix}")(part(norm, norm_layer(embedding.norm))(X))
         if embedding.positions is not None:
             table = self.parameter(f"P{suffix}", embedding.positions, width)
-            X = X + (self._stretched(table, embedding) if embedding.grid else _placed(stack, table, length))
+            X = X + (self.let("P_grid")(on_grid(table, embedding)) if embedding.grid else _placed(stack, table, length))
         elif embedding.sinusoidal is not None:
             waves = positional_encoding(length, **vars(embedding.sinusoidal))
             X = X + self.let(f"P{suffix}")(part("positions", waves)())
@@ -198,20 +181,6 @@ class _Writer:
             return rows
         normed = self.let(f"U{suffix}")(part(norm, norm_layer(embedding.norm))(rows))
         return self.let("X_wide")(_affine("embedding_projection", d_model)(normed)) if embedding.narrow else normed
-
-    def _stretched(self, table: Array, embedding: Embedding) -> Array:
-        """Write the positions of a grid of patches: between four rows of a table for a square of places."""
-        grid, side = embedding.grid, embedding.side
-        assert grid is not None and side is not None
-        down, across = floor(pos / grid.columns), pos - grid.columns * floor(pos / grid.columns)
-        length, corners = grid.rows * grid.columns, []
-        for below, right in product((0, 1), repeat=2):
-            # the place of a patch lies between two places of the square, the later of which counts by the rest
-            taps = [_tap(*each, side) for each in ((down, grid.rows, below), (across, grid.columns, right))]
-            number = Numbers(Lambda((pos,), taps[0][0] * side + taps[1][0]), length)
-            share = Tabulated(Lambda((pos, k), taps[0][1] * taps[1][1]), length, d_model)
-            corners.append(Hadamard(share, Lookup(table, number)))
-        return self.let("P_grid")(reduce(add, corners))
 
     def _rows(self, side: str, stack: Stack) -> tuple[Array, Expr]:
         """Return the rows of tokens, patches, frames or samples, and their number."""
@@ -395,25 +364,10 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
     if own is not None:
         tokens, parameters = [token_array("tokens", n)], [array("gamma_E", own.width)]
         beside.update({"X_0": X, **{each.name: each for each in (*tokens, *parameters)}})
-    seen_between = _seen_between(stack)
     places = next((found for block in stack.blocks if (found := places_of(block.attention))), [])
     beside.update({each.name: each for each in places})
-    if stack.causal:
-        attended = [block.attention for block in stack.blocks if isinstance(block.attention, Attention)]
-        chunks = {each.chunk: None for each in attended if each.chunk is not None}
-        require(not (chunks and seen_between), lambda: "positions that see later ones are not described for chunks")
-        for chunk in chunks:
-            first = Tabulated(Lambda((pos, k), Iverson(Ge(k, chunk * floor(pos / chunk)))), n, n)
-            beside["chunk", chunk] = let(f"M_{chunk}")(MaskConjunction(CausalMask(n), first))
-        windows = {each.window for each in attended if each.chunk is None}
-        # by text, because None and symbols have no common order
-        for window in sorted(windows, key=str):
-            mask = CausalMask(n) if window is None else WindowMask(n, window)
-            if seen_between:
-                mask = _looking_ahead(window, *seen_between)
-            beside[window] = let("M" if window is None else f"M_{window}")(mask)
-    for reach in {block.reach: None for block in stack.blocks if block.reach is not None}:
-        beside[reach] = let(f"M_{reach}")(band_mask(n, n, left=reach, right=reach))
+    seen_between = positions_seen(stack)
+    beside.update({key: let(name_of_mask(key))(mask) for key, mask in masks_of(stack, seen_between).items()})
     if stack.relative_bias is not None:
         beside["B"] = let("B")(_bias(stack.relative_bias, _heads(stack.blocks[0])))
     rows = _distances(let, beside, stack)
@@ -446,38 +400,20 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
     return Layer(name, given, (*rows, *parameters), let, Z)
 
 
-def _seen_between(stack: Stack) -> list[Variable]:
-    """Return the last position that each position of a stack sees, and the first, where some see later ones."""
-    windows = {block.window for block in stack.blocks} - {None}
-    if stack.ahead != "prefix" or not windows:
-        return [] if stack.ahead == "none" else [token_array("last", n)]
-    require(len(windows) == 1, lambda: "a prefix is described beside windows of one width")
-    return [token_array("last", n), token_array("first", n)]
-
-
-def _looking_ahead(window: Expr | None, last: Array, first: Array | None = None) -> Array:
-    """Return the mask of positions that see those up to a given one: what that one sees, and within the window."""
-    up_to_last = Lookup(CausalMask(n), last)
-    if window is None:
-        return up_to_last
-    from_start = band_mask(n, n, left=window - 1) if first is None else Lookup(band_mask(n, n, left=0), first)
-    return MaskConjunction(up_to_last, from_start)
-
-
 def _taken_apart(let: Equations, block: Block, Z: Array, number: int, beside: dict[object, Array]) -> Array:
     """Write the rows, keys and values that a block puts out side by side, and return the rows."""
     assert isinstance(block.attention, Attention)
     groups, start = groups_of(block.attention), total(width_of(block))
     for letter, width in (("K", block.attention.d_k), ("V", block.attention.d_v)):
         columns = ColumnRange(Z, start, Blocks(groups, width))
-        beside[letter, _mask(block)] = let(f"{letter}_{number}", over=(i, groups))(column_block(columns, i))
+        beside[letter, mask_of(block)] = let(f"{letter}_{number}", over=(i, groups))(column_block(columns, i))
         start = start + groups * width
     return let(f"Z_{number}_rows")(ColumnRange(Z, 0, width_of(block)))
 
 
 def _run(run: Run, name: str, X: Array, memory: Array | None, beside: dict[object, Array]) -> Array:
     """Apply a run to rows: one block repeated, or a sequence of blocks repeated."""
-    masked, biased = any(_masked(block, beside) for block in run.blocks), "B" in beside
+    masked, biased = any(is_masked(block, beside) for block in run.blocks), "B" in beside
     around = Around(memory is not None, masked, biased)
     gives = any(sharing(block) == "gives" for block in run.blocks)
     if gives and len(run.blocks) > 1:
@@ -488,7 +424,7 @@ def _run(run: Run, name: str, X: Array, memory: Array | None, beside: dict[objec
         given = [beside[key] for key in _read_by(block, beside)]
         return part(name, block_layer(block, around), count=count)(X, *shared, *given)
     keys = {key: None for block in run.blocks for key in _read_by(block, beside)}
-    masks = {_mask(block) for block in run.blocks if _masked(block, beside)}
+    masks = {mask_of(block) for block in run.blocks if is_masked(block, beside)}
     # masks by text, because None and symbols have no common order
     ordered = [*sorted(masks, key=str), *(key for key in keys if key not in masks)]
     inputs = {key: Variable(_name_of(key, masks), beside[key].shape, beside[key].kind) for key in ordered}
@@ -497,12 +433,12 @@ def _run(run: Run, name: str, X: Array, memory: Array | None, beside: dict[objec
 
 def _read_by(block: Block, beside: Mapping[object, Array]) -> Iterator[object]:
     """Yield the keys of the arrays that a block reads beside its rows, in the order of its inputs."""
-    if _masked(block, beside):
-        yield _mask(block)
+    if is_masked(block, beside):
+        yield mask_of(block)
     yield from (name for name in "BRN" if name in beside)
     yield from (each.name for each in places_of(block.attention))
     if sharing(block) == "takes":
-        yield from (("K", _mask(block)), ("V", _mask(block)))
+        yield from (("K", mask_of(block)), ("V", mask_of(block)))
     if block.per_layer is not None:
         yield from ("X_0", "tokens", "gamma_E")
 
@@ -510,26 +446,10 @@ def _read_by(block: Block, beside: Mapping[object, Array]) -> Iterator[object]:
 def _name_of(key: object, masks: Collection[object]) -> str:
     """Return the name under which a sequence of blocks reads an array."""
     if key in masks:
-        return _name_of_mask(key)
+        return name_of_mask(key)
     if isinstance(key, tuple):  # keys or values
-        return f"{key[0]}{_name_of_mask(key[1])[1:]}"
+        return f"{key[0]}{name_of_mask(key[1])[1:]}"
     return str(key)
-
-
-def _mask(block: Block) -> Expr | tuple[str, Expr] | None:
-    """Return the key of a block's mask: its window, its chunks, or its reach to both sides."""
-    if isinstance(block.attention, Attention) and block.attention.chunk is not None:
-        return "chunk", block.attention.chunk
-    return block.window if block.reach is None else block.reach
-
-
-def _name_of_mask(key: object) -> str:
-    return "M" if key is None else f"M_{key[1] if isinstance(key, tuple) else key}"
-
-
-def _masked(block: Block, masks: Mapping[object, Array]) -> bool:
-    """Return whether a block has attention, and a mask for it."""
-    return isinstance(block.attention, Attention) and _mask(block) in masks
 
 
 def _sequence(run: Run, around: Around, beside: Mapping[object, Variable]) -> Layer:
@@ -538,7 +458,7 @@ def _sequence(run: Run, around: Around, beside: Mapping[object, Variable]) -> La
     let = Equations()
     Z: Array = X
     for number, block in enumerate(run.blocks, 1):
-        own = replace(around, masked=_masked(block, beside))
+        own = replace(around, masked=is_masked(block, beside))
         given = (beside[key] for key in _read_by(block, beside))
         Z = let(f"Z_{number}")(part(f"block_{number}", block_layer(block, own))(Z, *memory, *given))
     return Layer("blocks", (X, *memory, *beside.values()), (), let, Z)

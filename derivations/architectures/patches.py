@@ -11,14 +11,18 @@ Source       Dosovitskiy et al. (2021), section 3.1; Radford et al. (2023), sect
 """
 
 from dataclasses import replace
+from functools import reduce
+from itertools import product
+from operator import add
 
-from sympy import Eq, Lambda, Mod, Sum
+from sympy import Eq, Expr, Lambda, Max, Min, Mod, Sum, floor
 
+from derivations.architectures.description import Embedding
 from derivations.gradients.gradient import rule
-from derivations.language.arrays.arrangements import Tabulated
+from derivations.language.arrays.arrangements import Numbers, Tabulated
 from derivations.language.arrays.columns import ColumnConcatenation
-from derivations.language.arrays.expression import array
-from derivations.language.arrays.functions import gelu
+from derivations.language.arrays.expression import Array, array, require
+from derivations.language.arrays.functions import Hadamard, Lookup, gelu
 from derivations.language.arrays.rows import PlacedRows, RowRange, Stacked
 from derivations.language.arrays.selection import Windows
 from derivations.language.arrays.shapes import Blocks
@@ -28,9 +32,9 @@ from derivations.language.layers.catalogued import catalogued
 from derivations.language.layers.layer import Equations, Layer, part
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, result, step
 from derivations.linear.convolution import convolution_layer
-from derivations.symbols import d, d_in, d_model, d_out, i, index, j, k, l, m, n, size
+from derivations.symbols import d, d_in, d_model, d_out, i, index, j, k, l, m, n, pos, size
 
-__all__ = ["audio_stem", "class_token", "patch_embedding"]
+__all__ = ["audio_stem", "class_token", "on_grid", "patch_embedding"]
 
 DOSOVITSKIY = "Dosovitskiy et al. (2021), section 3.1"
 RADFORD = "Radford et al. (2023), section 2.2"
@@ -83,6 +87,36 @@ def audio_stem() -> Layer:
     H = let("H")(gelu(first(X)))
     output = let("Y")(gelu(second(H)))
     return Layer("audio_stem", (X,), (), let, output)
+
+
+def on_grid(table: Array, embedding: Embedding) -> Array:
+    """Return the positions of a grid of patches: those of a square, between four of which each patch lies.
+
+    Definition   patch p of `count` on an axis lies at t = p (side - 1) / (count - 1), corner on corner; of the places
+                 floor(t) and floor(t) + 1 the square has there, the shares are 1 - r and r, r = t - floor(t)
+    Shapes       table (side^2, d_model), result (rows columns, d_model)
+    Source       Qwen Team (2025), Qwen3-VL, after Dosovitskiy et al. (2021), section 3.2
+    """
+    grid, side = embedding.grid, embedding.side
+    require(grid is not None and side is not None, lambda: "positions on a grid need the grid and a side of the square")
+    assert grid is not None and side is not None
+    row = floor(pos / grid.columns)
+    length, corners = grid.rows * grid.columns, []
+    for down, across in product((0, 1), repeat=2):
+        (y, share_y), (x, share_x) = (
+            _tap(*each, side) for each in ((row, grid.rows, down), (pos - grid.columns * row, grid.columns, across))
+        )
+        number = Numbers(Lambda((pos,), y * side + x), length)
+        share = Tabulated(Lambda((pos, k), share_y * share_x), length, d_model)
+        corners.append(Hadamard(share, Lookup(table, number)))
+    return reduce(add, corners)
+
+
+def _tap(place: Expr, count: Expr, later: int, side: Expr) -> tuple[Expr, Expr]:
+    """Return the number of the place before, or of the later one, on an axis of the square, and its share."""
+    at = place * (side - 1) / Max(1, count - 1)  # a single patch lies on the first place
+    before = floor(at)
+    return (Min(before + 1, side - 1), at - before) if later else (before, 1 - at + before)
 
 
 EVEN = Assumption(Eq(Mod(frames, 2), 0, evaluate=False), {}, "an even number of frames")
