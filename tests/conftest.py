@@ -27,7 +27,9 @@ from tests import tiers
 from tests.evidence import shared
 
 gc.set_threshold(50_000, 20, 100)  # trees of expressions hold no circles, and to look for some takes a quarter
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the workers of the test run share the cores
+# the workers of the test run share the cores: a second thread of PyTorch or MKL would only spin while it waits
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")  # it compiles each operation at each shape, once
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="derivations-cache-")  # no test reads what another run stored
 os.environ["COLUMNS"] = "140"  # commands print as wide as into a file, whatever terminal the tests run in
