@@ -7,6 +7,7 @@ repeated part has a list of them. Weights that an application binds (`embed(toke
 import keyword
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from sympy import Basic, Expr, Symbol
 
@@ -42,9 +43,10 @@ def identifier(name: str) -> str:
     return f"{text}_" if keyword.iskeyword(text) or text in RESERVED else text
 
 
-def applications(layer: Layer) -> list[Apply]:
+@lru_cache(maxsize=1 << 10)  # a call, a check and a plan each walk through a model and its parts
+def applications(layer: Layer) -> tuple[Apply, ...]:
     """Return the applications of other layers in a layer, in order of evaluation."""
-    return [node for equation in layer.equations for node in applied_in(equation.value)]
+    return tuple(node for equation in layer.equations for node in applied_in(equation.value))
 
 
 def applied_in(node: Basic) -> Iterator[Apply]:
