@@ -12,6 +12,7 @@ is aligned, one with a bound index is across.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from sympy import Basic, Expr, Indexed, Integer, Symbol
 
@@ -77,10 +78,10 @@ def phases_of(
         target = equation.variable
         size = row_axis(target, equation.over is not None, sizes) if target in batched else WHOLE
         tiled = size is not None and target not in apart
-        read = _reads(equation, size, families, batched) if tiled else None
+        used = variables_of(equation.value) & batched
+        read = _reads(equation, size, families & used, used) if tiled else None
         if read is None:
             size = WHOLE
-            used = variables_of(equation.value) & batched
             read = Reads(frozenset(v for v in used if size_of.get(v) is WHOLE), frozenset(used))
         # inputs are complete from the start; an array read across, or over other rows, needs an earlier loop
         levels = [level[v] for v in read.aligned]
@@ -93,6 +94,7 @@ def phases_of(
     return sorted(phases.values(), key=lambda phase: (phase.level, phase.size is not WHOLE, str(phase.size)))
 
 
+@lru_cache(maxsize=1 << 12)  # to write an entry takes a tenth of the time of lowering, and models have equal equations
 def _reads(
     equation: Equation, size: Symbol, families: frozenset[Variable], batched: frozenset[Variable]
 ) -> Reads | None:
