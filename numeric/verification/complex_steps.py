@@ -6,6 +6,8 @@ Result       |z| and sign(z) of complex numbers are not those series: NumPy retu
 Source       Squire and Trapp (1998); Martins, Sturdza and Alonso (2003)
 """
 
+from functools import lru_cache
+
 from sympy import Abs, sign
 
 from derivations.language import Layer
@@ -14,6 +16,7 @@ from derivations.language.arrays.functions import Named
 __all__ = ["takes_complex_steps"]
 
 
+@lru_cache(maxsize=256)  # every slope of a check asks
 def takes_complex_steps(layer: Layer) -> bool:
     """Return whether no function of a layer or of its parts has an absolute value or a sign in its formula."""
     return not any(function.formula.expr.has(Abs, sign) for function in layer.atoms(Named))
