@@ -19,6 +19,7 @@ the gradient by a weight determines the role of that weight.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -143,7 +144,8 @@ def _roles(layer: Layer) -> dict[str, Any]:
     return roles
 
 
-def _uses_in(layer: Layer) -> dict[Any, set[str]]:
+@lru_cache(maxsize=256)  # every layer around a part asks for the roles in the part
+def _uses_in(layer: Layer) -> Mapping[Any, set[str]]:
     """Return the roles of every named array of a layer."""
     uses: dict[Any, set[str]] = {}
     for equation in layer.equations:
