@@ -265,7 +265,9 @@ def test_scores_in_float32_as_the_library_computes_them(tmp_path: Path, name: st
     assert (tmp_path / "model.safetensors.index.json").exists()
     assert ours.dtype == expected.dtype == np.float32
     # random weights may let rounding grow, by another amount on each processor: then by that of the library's scores
-    rounded = abs(expected - load(tmp_path, np.float64).logits(*given)).max() if abs(ours - expected).max() > 1e-4 else 0
+    rounded = (
+        abs(expected - load(tmp_path, np.float64).logits(*given)).max() if abs(ours - expected).max() > 1e-4 else 0
+    )
     np.testing.assert_allclose(ours, expected, rtol=0, atol=max(1e-4, 3 * rounded))
 
 
