@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from derivations.documents.budget import budget_of
@@ -129,13 +129,20 @@ def _place(claim: Claim) -> Place:
 def _readings(document: Document, functions: frozenset[str]) -> Iterator[_Read]:
     """Read every formula of a document, in order."""
     number = 0
+    last: Statement | None = None  # of the formula before, where it was read to its end
     beside = zip((None, *document.blocks), (*document.blocks, None)[1:], strict=False)
     for block, around, section in zip(document.blocks, beside, section_numbers(document), strict=True):
         for place, passage in enumerate(block.passages):
             if passage.syntax == "prose":
                 continue
             reading = with_amount(read_formula(passage.text, passage.syntax, functions), block.behind(place))
-            yield _Read(passage, block, around, _statements(reading, passage, block, section, number), reading.stopped)
+            here = _statements(reading, passage, block, section, number)
+            if here and last is not None and last.section == section:
+                chain = last.continued_by(here[0].chain)
+                if chain is not None:
+                    here = (replace(here[0], chain=chain, continues=True), *here[1:])
+            yield _Read(passage, block, around, here, reading.stopped)
+            last = here[-1] if here and reading.stopped is None else None
             number += len(reading.statements)
 
 

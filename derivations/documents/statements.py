@@ -1,16 +1,17 @@
 r"""One thing that a document says in a formula, with where it stands.
 
 Definition   a formula holds one or more statements: `Q = X W_Q, \quad K = X W_K` holds two. A statement is a chain of
-             sides; a claim is one link of it, or the whole of a chain that has no link
+             sides; a claim is one link of it, or the whole of a chain that has no link. A line `= c` behind `a = b` is
+             the chain `a = b = c`, of which only the last link is its own
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from derivations.documents.passages import Block, Passage
-from derivations.documents.syntax import Chain, Number
+from derivations.documents.syntax import Chain, Name, Node, Number
 
 __all__ = ["Statement"]
 
@@ -27,6 +28,21 @@ class Statement:
     block: Block
     section: int = 0
     number: int = 0
+    continues: bool = False  # the first two sides are those of the statement before
+
+    @property
+    def own_sides(self) -> tuple[Node, ...]:
+        """The sides that are written here."""
+        return self.chain.sides[2 * self.continues :]
+
+    def continued_by(self, chain: Chain) -> Chain | None:
+        """Return a chain that begins with `=` with the first and the last side of this one; None where it has none."""
+        sides, relations = self.chain.sides, {*self.chain.relations}
+        open_ = chain.sides[0] == Name("") and chain.relations[:1] == ("=",)
+        if not open_ or relations != {"="} or self.chain.condition is not None:
+            return None
+        before = (replace(each, start=chain.start, end=chain.start) for each in (sides[0], sides[-1]))
+        return replace(chain, sides=(*before, *chain.sides[1:]), relations=("=", *chain.relations))
 
     @property
     def notation(self) -> Literal["latex", "plain"]:
@@ -39,7 +55,7 @@ class Statement:
 
         A proportion, `4:6:2 = 2:3:1`, has none.
         """
-        return range(0 if self._is_proportion else len(self.chain.relations))
+        return range(int(self.continues), 0 if self._is_proportion else len(self.chain.relations))
 
     @property
     def _is_proportion(self) -> bool:

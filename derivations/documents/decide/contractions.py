@@ -61,9 +61,9 @@ def check_contractions(statement: Statement, link: int | None, scope: Scope) -> 
 def _contractions(document: Declared) -> Contractions:
     """Return the different formulas of a document that sum over the same axes, by their letters; read once."""
     if not document.contractions:
-        for chain in (statement.chain for statement in document.kept):
-            for each in {each for side in chain.sides for each in _contracted(side)}:
-                document.contractions[_letters(each)].setdefault(each, set()).add(chain.sides)
+        for sides in (statement.own_sides for statement in document.kept):
+            for each in {each for side in sides for each in _contracted(side)}:
+                document.contractions[_letters(each)].setdefault(each, set()).add(sides)
     return document.contractions
 
 
