@@ -664,7 +664,8 @@ class Tower:
     Sizes of `architecture` are symbols of its own kind: `of_pictures` tells them from those of the language model. Each
     further projector is that of rows behind earlier layers, which are added behind the first layers of the language
     model (Meng et al. 2024, DeepStack). In the language model rows of a picture that follow one another see one another
-    (`ahead` is "picture"; Gemma Team 2025, Gemma 3), or all positions of a prefix do ("prefix"; Beyer et al. 2024).
+    (`ahead` is "picture"; Gemma Team 2025, Gemma 3), or all positions of a prefix do ("prefix"; Beyer et al. 2024); its
+    rotary positions have the given `axes`.
     """
 
     architecture: Architecture
@@ -673,6 +674,7 @@ class Tower:
     deep: tuple[Projector, ...] = ()
     compared: Compared | None = None
     ahead: Ahead = "none"
+    axes: Axes | None = None
 
 
 def of_pictures(symbol: Symbol) -> Symbol:
@@ -709,14 +711,22 @@ def as_run(architecture: Architecture) -> Architecture:
     These are the groups of experts, and the numbers for their choice that checkpoints store and the library
     `transformers` keeps in buffers (of ERNIE 4.5 alone they are parameters there); biases of scores and scales of
     layers that it keeps so; sinusoidal positions, in the place of the tables that it makes of them; the end of a sound
-    that only a norm over time reads; and the later positions that rows of a picture see.
+    that only a norm over time reads; and beside pictures the later positions that are seen, and the axes of rotary
+    positions.
     """
+    tower = architecture.tower
 
     def in_full(block: Block) -> Block:
         network, scaled = block.feed_forward, replace(block, scaled=block.scaled or block.buffered)
+        a = block.attention
+        if (
+            tower is not None
+            and tower.axes is not None
+            and isinstance(a, Attention)
+            and isinstance(a.positions, Rotary)
+        ):
+            scaled = replace(scaled, attention=replace(a, positions=replace(a.positions, axes=tower.axes)))
         return replace(scaled, feed_forward=replace(network, in_full=True)) if isinstance(network, Experts) else scaled
-
-    tower = architecture.tower
 
     def computed(stack: Stack | None) -> Stack | None:
         if stack is not None and stack.causal and tower is not None and tower.ahead != "none":

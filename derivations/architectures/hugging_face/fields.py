@@ -84,8 +84,9 @@ class Fields:
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST_SIZE:
             name = self.given(field, also) or field
             raise self.error(name, f"is {shown(value)}; a whole number from {least} to 10^15 is needed")
-        if value > 1 and not self.given(field, also):
-            self.assumptions.append(f"{field} is not given: {value}, the default of the family")
+        note = f"{field} is not given: {value}, the default of the family"
+        if value > 1 and not self.given(field, also) and note not in self.assumptions:
+            self.assumptions.append(note)
         return value
 
     def size(self, symbol: Symbol, field: str, default: object = REQUIRED, also: Sequence[str] = ()) -> Symbol:

@@ -21,7 +21,7 @@ from derivations.architectures.hugging_face.families import family, family_of
 from derivations.architectures.hugging_face.fields import Fields, shown
 from derivations.architectures.hugging_face.positions import of_one_axis
 from derivations.architectures.hugging_face.readers.gated import qwen2, qwen3, qwen3_moe
-from derivations.architectures.hugging_face.readers.towers import SEEN, TOWERS, deepened, inside, on_axes, tower_of
+from derivations.architectures.hugging_face.readers.towers import SEEN, TOWERS, axes_of, deepened, inside, tower_of
 from derivations.architectures.hugging_face.shared import Parts
 
 __all__ = ["JOINED", "TEXTS", "TEXT_ALONE", "qwen2_of_text", "qwen3_moe_of_text", "qwen3_of_text"]
@@ -107,9 +107,8 @@ def _joined(tied: bool, f: Fields, kind: str) -> Parts:
         f.assumptions.append(TEXT_ALONE)
         return replace(parts, names=found.names and names_of_text(found.names))
     assert parts.decoder is not None
-    decoder = on_axes(f, inner, parts.decoder)
-    if tower.deep:
-        decoder = deepened(f, decoder, len(tower.deep))
+    tower = replace(tower, axes=axes_of(f, inner))
+    decoder = deepened(f, parts.decoder, len(tower.deep)) if tower.deep else parts.decoder
     of_both = found.names and names and joined_names(found.names, names, between)
     return replace(parts, decoder=decoder, tower=tower, names=of_both)
 

@@ -33,7 +33,6 @@ from derivations.architectures.description import (
     Norm,
     Patches,
     Projector,
-    Rotary,
     Run,
     Stack,
     Tower,
@@ -46,7 +45,7 @@ from derivations.architectures.hugging_face.readers.encoders import BIASES
 from derivations.architectures.hugging_face.shared import Parts, activation
 from derivations.symbols import N, d_ff, d_k, d_model, d_v, h, size
 
-__all__ = ["CELLS", "SEEN", "TOWERS", "deepened", "inside", "on_axes", "tower_of"]
+__all__ = ["CELLS", "SEEN", "TOWERS", "axes_of", "deepened", "inside", "tower_of"]
 
 CELLS = 256  # of a picture of any size
 # model_type: the pairs of columns that each of three axes turns, and whether they take turns
@@ -206,11 +205,11 @@ def _qwen3(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
     return replace(tower, projector=projector, deep=deep) if behind else Tower(pictures, projector)
 
 
-def on_axes(f: Fields, text: Mapping[str, object], stack: Stack) -> Stack:
-    """Return layers whose rotary positions have the three axes that a configuration divides its columns among."""
+def axes_of(f: Fields, text: Mapping[str, object]) -> Axes | None:
+    """Return the axes of positions that a configuration of texts divides the columns among, if there are several."""
     known = AXES.get(str(f.config.get("model_type")))
     if known is None:
-        return stack
+        return None
     usual, in_turn = known
     rules = (text.get(field) for field in ("rope_parameters", "rope_scaling"))
     pairs = next((rule["mrope_section"] for rule in rules if isinstance(rule, dict) and "mrope_section" in rule), usual)
@@ -218,14 +217,8 @@ def on_axes(f: Fields, text: Mapping[str, object], stack: Stack) -> Stack:
     half = f.values[d_k] // 2
     if not whole or (not in_turn and sum(pairs) != half):
         raise f.error("mrope_section", f"is {shown(pairs)}; three numbers of {half} pairs are needed")
-    axes = Axes(tuple(pairs), in_turn)
-
-    def placed(block: Block) -> Block:
-        a = block.attention
-        assert isinstance(a, Attention) and isinstance(a.positions, Rotary)
-        return replace(block, attention=replace(a, positions=replace(a.positions, axes=axes)))
-
-    return replace(stack, runs=tuple(replace(run, blocks=tuple(map(placed, run.blocks))) for run in stack.runs))
+    f.assumptions.append("positions have three axes, and their rotation costs as that of one")
+    return Axes(tuple(pairs), in_turn)
 
 
 def deepened(f: Fields, stack: Stack, count: int) -> Stack:
