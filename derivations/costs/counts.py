@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from sympy import Expr, Integer, Symbol, expand
@@ -41,7 +41,12 @@ from derivations.language.counting.costs import (
     count_training_flops,
     flops_by_part,
 )
-from derivations.language.counting.memory_counts import attention_layers, saved_residuals, training_state_bytes
+from derivations.language.counting.memory_counts import (
+    SavedResiduals,
+    attention_layers,
+    saved_residuals,
+    training_state_bytes,
+)
 from derivations.language.counting.operations import Flops
 from derivations.language.layers.layer import Layer, Repeat
 from derivations.symbols import m, n
@@ -83,6 +88,23 @@ class KindOfLayer:
     def parameters(self) -> Expr:
         """The number of parameters of one layer."""
         return expand(sum(self.components.values(), Integer(0)))
+
+
+# operations and residuals are expressions in the lengths: a model is counted once for all of them
+
+
+@lru_cache(maxsize=64)
+def _flops(phase: str, layer: Layer, batch: int, convention: Convention, again: tuple[str, ...]) -> Flops:
+    if phase == "decode":
+        return count_decode_flops(layer, n, batch, convention)
+    if phase == "training":
+        return count_training_flops(layer, batch, convention, again)
+    return count_flops(layer, batch, convention)
+
+
+@lru_cache(maxsize=64)
+def _residuals(layer: Layer, batch: int, recomputed: tuple[str, ...]) -> SavedResiduals:
+    return saved_residuals(layer, batch=batch, recomputed=recomputed)
 
 
 @dataclass(frozen=True)
@@ -146,11 +168,8 @@ class Counts:
     @cached_property
     def flops(self) -> Flops:
         """The operations of the phase, separated by kind."""
-        if self.phase == "decode":
-            return count_decode_flops(self.decoding_layer, n, self.batch, self.convention)
-        if self.phase == "training":
-            return count_training_flops(self.layer, self.batch, self.convention, self.again)
-        return count_flops(self.layer, self.batch, self.convention)
+        layer = self.decoding_layer if self.phase == "decode" else self.layer
+        return _flops(self.phase, layer, self.batch, self.convention, self.again)
 
     @property
     def again(self) -> tuple[str, ...]:
@@ -219,8 +238,7 @@ class Counts:
         return self._saved("attention")
 
     def _saved(self, recomputed: str) -> Expr:
-        saved = saved_residuals(self.layer, batch=self.batch, recomputed=RECOMPUTED[recomputed](self.layer))
-        return saved.bytes(self.bytes_per_number)
+        return _residuals(self.layer, self.batch, RECOMPUTED[recomputed](self.layer)).bytes(self.bytes_per_number)
 
     @property
     def training_state_bytes(self) -> Expr:

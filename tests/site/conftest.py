@@ -32,11 +32,14 @@ def absent(reason: str) -> NoReturn:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with one visit to the site, which takes longest, and leave what else reads of it for the end.
 
-    Else the other workers wait for the visit as well.
+    Else the other workers wait for the visit, or for the site, as well.
     """
-    visits = [item for item in items if "seen" in getattr(item, "fixturenames", ())]
-    others = [item for item in items if item not in visits]
-    items[:] = [*visits[:1], *others, *visits[1:]]
+    visits, reading = (
+        [each for each in items if name in getattr(each, "fixturenames", ())] for name in ("seen", "site")
+    )
+    late = {*visits[1:], *reading} - {*visits[:1]}
+    others = [item for item in items if item not in late and item not in visits[:1]]
+    items[:] = [*visits[:1], *others, *(item for item in items if item in late)]
 
 
 @pytest.fixture(scope="session")
