@@ -265,7 +265,7 @@ def test_assumptions_that_contradict_each_other_leave_nothing_to_compare() -> No
 COUNTED = {  # sizes at which every layer is small; those of turned and of strided columns and rows are even
     **{"n": 3, "m": 2, "d_model": 6, "d_k": 4, "d_v": 2, "d_ff": 5, "h": 3, "N": 2, "vocab": 7, "d": 5, "d_in": 3},
     **{"d_out": 2, "g": 2, "r": 3, "w": 2, "r_Q": 3, "r_KV": 5, "d_r": 2, "E": 5, "K": 2, "d_expert": 3, "d_shared": 7},
-    **{"h_I": 2, "d_P": 3, "k_I": 2, "d_E": 5, "S": 2, "r_A": 3},
+    **{"h_I": 2, "d_P": 3, "k_I": 2, "d_E": 5, "S": 2, "r_A": 3, "w_1": 1},
     **{"frames": 4, "mel": 3, "pixels": 11, "buckets": 7},
     **{"d_inner": 3, "d_state": 2, "r_Delta": 2, "g_S": 2, "r_S": 2, "d_S": 3, "h_L": 2, "d_L": 3},
     **{"g_D": 2, "r_D": 2, "k_D": 3, "v_D": 2},

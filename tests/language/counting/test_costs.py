@@ -280,6 +280,7 @@ def test_a_node_without_a_rule_is_refused():
 
 
 CONSTANTS_FOLD = {
+    "rotary_embedding_axes",
     "rotary_embedding_halves",
     "lightning_indexer",
 }  # with numbers for sizes, their table of angles needs fewer operations

@@ -42,6 +42,7 @@ SIZES |= {
     "d_E": 5,
     "S": 3,
     "r_A": 2,
+    "w_1": 3,
 }
 SIZES |= {"g_D": 2, "r_D": 3, "k_D": 5, "v_D": 7}
 SIZES |= {"d_inner": 61, "d_state": 3, "r_Delta": 2, "g_S": 2, "r_S": 3, "d_S": 5, "h_L": 2, "d_L": 7}
