@@ -92,11 +92,10 @@ def inside(f: Fields, model_type: str, config: Mapping[str, object], place: str)
 
 
 def tower_of(f: Fields) -> tuple[Tower | None, Names | None, Table]:
-    """Return the tower of pictures, the names of its weights and of those of its projector; None without a tower.
+    """Return the tower of pictures, the names of its weights, and those of the weights of its projector.
 
-    A tower that is not described is none, nor is one that is not read.
-
-    The sizes of the language model are known before.
+    Where the configuration describes no tower, or one that is not read, the first two are None. The sizes of the
+    language model must be known before.
     """
     config, found_tower = f.table("vision_config"), TOWERS.get(str(f.config.get("model_type")))
     if not config or found_tower is None:
