@@ -87,7 +87,7 @@ def _joined(tied: bool, f: Fields, kind: str) -> Parts:
         raise f.error("text_config", "is missing; the language model is described there")
     inner = {k: v for k, v in f.config.items() if k not in OF_PICTURES} if config is None else dict(config)
     inner["tie_word_embeddings"] = _tied(f, inner, tied)
-    for field in () if flat else ("_vocab_size", "hidden_size", "vocab_size"):
+    for field in () if flat else ("_vocab_size", "hidden_size", "num_hidden_layers", "vocab_size"):
         f.take(field, None)  # what older files say of the language model a second time
     if str(f.config.get("model_type")) in BOTH_WAYS and inner.pop("use_bidirectional_attention", None):
         f.assumptions.append(SEEN)

@@ -75,6 +75,14 @@ LEFT_OUT: Mapping[str, Mapping[str, object]] = {
     },
     "siglip_text_model": {**BASE, "vocab_size": 32000, "max_position_embeddings": 64},
     "siglip_vision_model": {**BASE, "image_size": 224, "patch_size": 16},
+    "gemma": {
+        **{"hidden_size": 3072, "intermediate_size": 24576, "num_hidden_layers": 28, "num_attention_heads": 16},
+        **{"num_key_value_heads": 16, "head_dim": 256, "vocab_size": 256000},
+    },
+    "gemma2": {
+        **{"hidden_size": 2304, "intermediate_size": 9216, "num_hidden_layers": 26, "num_attention_heads": 8},
+        **{"num_key_value_heads": 4, "head_dim": 256, "vocab_size": 256000},
+    },
     "gemma3_text": {"vocab_size": 262208, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256},
     **{
         name: {"deepstack_visual_indexes": [8, 16, 24]}
@@ -110,8 +118,8 @@ def tower_of(f: Fields) -> tuple[Tower | None, Names | None, Table]:
     parts = found.read(vision, next(iter(found.heads.values())))
     assert parts.encoder is not None
     tower = join(f, vision, Architecture("pictures", parts.head, parts.encoder))
-    for field in ("projection_dim", "projector_hidden_act", "vocab_size"):
-        vision.take(field, None)  # said of the whole model as well
+    for field in ("num_positions", "projection_dim", "projector_hidden_act", "vocab_size"):
+        vision.take(field, None)  # said of the whole model as well, or by other fields
     vision.finish()
     f.values |= {of_pictures(symbol): value for symbol, value in vision.values.items()}
     f.assumptions += [*(f"vision_config: {each}" for each in vision.assumptions), *assumed]
