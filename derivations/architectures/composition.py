@@ -46,7 +46,7 @@ from derivations.architectures.description import (
     of_pictures,
 )
 from derivations.architectures.masks import is_masked, mask_of, masks_of, name_of_mask, positions_seen
-from derivations.architectures.patches import audio_stem, on_grid, patch_embedding
+from derivations.architectures.patches import audio_stem, patch_embedding, stretched_positions
 from derivations.architectures.projections import norm_layer, places_of
 from derivations.architectures.projectors import projector_layer, projectors_layer
 from derivations.architectures.relative_position_bias import buckets, relative_position_bias
@@ -167,7 +167,8 @@ class _Writer:
             X = self.let(f"U{suffix}")(part(norm, norm_layer(embedding.norm))(X))
         if embedding.positions is not None:
             table = self.parameter(f"P{suffix}", embedding.positions, width)
-            X = X + (self.let("P_grid")(on_grid(table, embedding)) if embedding.grid else _placed(stack, table, length))
+            on_grid = None if embedding.grid is None else self.let("P_grid")(stretched_positions(table, embedding))
+            X = X + (_placed(stack, table, length) if on_grid is None else on_grid)
         elif embedding.sinusoidal is not None:
             waves = positional_encoding(length, **vars(embedding.sinusoidal))
             X = X + self.let(f"P{suffix}")(part("positions", waves)())

@@ -34,7 +34,7 @@ from derivations.language.results.derivation import Assumption, Derivation, clai
 from derivations.linear.convolution import convolution_layer
 from derivations.symbols import d, d_in, d_model, d_out, i, index, j, k, l, m, n, pos, size
 
-__all__ = ["audio_stem", "class_token", "on_grid", "patch_embedding"]
+__all__ = ["audio_stem", "class_token", "patch_embedding", "row_and_column", "stretched_positions"]
 
 DOSOVITSKIY = "Dosovitskiy et al. (2021), section 3.1"
 RADFORD = "Radford et al. (2023), section 2.2"
@@ -89,8 +89,14 @@ def audio_stem() -> Layer:
     return Layer("audio_stem", (X,), (), let, output)
 
 
-def on_grid(table: Array, embedding: Embedding) -> Array:
-    """Return the positions of a grid of patches: those of a square, between four of which each patch lies.
+def row_and_column(number: Expr, columns: Expr) -> tuple[Expr, Expr]:
+    """Return row and column of what stands at a number, counted row after row, where rows have so many columns."""
+    row = floor(number / columns)
+    return row, number - columns * row
+
+
+def stretched_positions(table: Array, embedding: Embedding) -> Array:
+    """Return positions for a grid of patches, interpolated between those of a square table.
 
     Definition   patch p of `count` on an axis lies at t = p (side - 1) / (count - 1), corner on corner; of the places
                  floor(t) and floor(t) + 1 the square has there, the shares are 1 - r and r, r = t - floor(t)
@@ -100,12 +106,11 @@ def on_grid(table: Array, embedding: Embedding) -> Array:
     grid, side = embedding.grid, embedding.side
     require(grid is not None and side is not None, lambda: "positions on a grid need the grid and a side of the square")
     assert grid is not None and side is not None
-    row = floor(pos / grid.columns)
+    row, column = row_and_column(pos, grid.columns)
     length, corners = grid.rows * grid.columns, []
     for down, across in product((0, 1), repeat=2):
-        (y, share_y), (x, share_x) = (
-            _tap(*each, side) for each in ((row, grid.rows, down), (pos - grid.columns * row, grid.columns, across))
-        )
+        y, share_y = _tap(row, grid.rows, down, side)
+        x, share_x = _tap(column, grid.columns, across, side)
         number = Numbers(Lambda((pos,), y * side + x), length)
         share = Tabulated(Lambda((pos, k), share_y * share_x), length, d_model)
         corners.append(Hadamard(share, Lookup(table, number)))

@@ -16,6 +16,7 @@ from sympy import Eq, Expr, Ge, Lambda, Lt, Max, Min, Mod, Symbol, floor, log, p
 
 from derivations.activations.sigmoid import sigmoid
 from derivations.architectures.description import Attention, Axes, Grid, Norm, Recurrent, Rotary, Temperature
+from derivations.architectures.patches import row_and_column
 from derivations.language.arrays.arrangements import Tabulated, column_block
 from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.expression import Array, Variable, array
@@ -71,9 +72,7 @@ def on_grid(grid: Grid, base: Expr) -> Callable[[Expr, Expr], Expr]:
     """Return the angle by which a pair of columns is turned in a row of a grid."""
 
     def angle(row: Expr, pair: Expr) -> Expr:
-        place = row - grid.first
-        down = floor(place / grid.columns)
-        across = place - grid.columns * down
+        down, across = row_and_column(row - grid.first, grid.columns)
         second = Iverson(Ge(pair, d_k / 4))  # the pairs of the second half count from 0 again
         frequency = base ** (-4 * (pair - d_k / 4 * second) / d_k)
         if grid.counted:

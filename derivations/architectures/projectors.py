@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from sympy import Expr, Integer, Lambda, Mod, floor
+from sympy import Expr, Integer, Lambda
 
 from derivations.architectures.description import Cells, Projector
+from derivations.architectures.patches import row_and_column
 from derivations.architectures.projections import norm_layer
 from derivations.language.arrays.arrangements import Numbers, SumOver, column_block
 from derivations.language.arrays.expression import Array, RowBroadcast, Shape, array
@@ -68,10 +69,10 @@ def projector_layer(projector: Projector, shape: Shape) -> Layer:
 
 def _of_cells(cells: Cells) -> Expr:
     """Return the number of a patch, row after row, that is number `pos` in the order of cells."""
-    cell, inside = floor(pos / cells.side**2), Mod(pos, cells.side**2)
-    down = floor(cell / cells.columns) * cells.side + floor(inside / cells.side)
-    across = Mod(cell, cells.columns) * cells.side + Mod(inside, cells.side)
-    return down * cells.columns * cells.side + across
+    cell, inside = row_and_column(pos, cells.side**2)
+    of_cell, of_patch = row_and_column(cell, cells.columns), row_and_column(inside, cells.side)
+    row, column = (whole * cells.side + part for whole, part in zip(of_cell, of_patch, strict=True))
+    return row * cells.columns * cells.side + column
 
 
 def _joined(let: Equations, projector: Projector, rows: Array) -> Array:

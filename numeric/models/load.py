@@ -174,8 +174,7 @@ class LoadedModel:
         if isinstance(longest, bool) or not isinstance(longest, int | np.integer) or longest < 0:
             raise InputError(f"{self.model.name}: longest must be an integer >= 0, not {longest!r}")
         name = self.layer.inputs[0].name
-        beside = {} if pictures is None else {"patches": pictures}
-        sizes = self._inputs.sizes_of(beside) if beside else {}
+        sizes = {} if pictures is None else self._inputs.sizes_of({"patches": pictures})
         given = self._inputs.read(name, tokens, sizes)
         batch = given.shape[: -2 if name == "frames" else -1]
         if mask is not None and pictures is not None:
@@ -216,8 +215,7 @@ class LoadedModel:
 
     def _scores_beside(self, patches: Any, sizes: Mapping[Symbol, int], before: int, text: Any) -> Any:
         """Return the scores of the token behind a text with a picture, of which `before` tokens were given."""
-        prefix = before if self._inputs.ahead == "prefix" else None
-        arrays = {"tokens": text, "patches": patches, **self._inputs.on_pictures(text, sizes, prefix)}
+        arrays = {"tokens": text, "patches": patches, **self._inputs.on_pictures(text, sizes, before)}
         return self._of_arrays(scores_in(self.layer) or "logits", arrays, sizes)[..., -1, :]
 
     def _ends(self, end: int | Sequence[int] | None) -> list[int]:

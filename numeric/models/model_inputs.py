@@ -76,15 +76,11 @@ class ModelInputs:
             raise InputError(f"{self.name} has no segments")
         if prefix is not None and self.ahead != "prefix":
             raise InputError(f"{self.name} has no prefix, whose positions see one another")
-        beside = self.on_pictures(arrays.get("tokens"), sizes, prefix)
-        return arrays | {each: array for each, array in beside.items() if each in names}, sizes
+        return arrays | self.on_pictures(arrays.get("tokens"), sizes, prefix), sizes
 
     def read(self, name: str, given: Any, own: Mapping[Symbol, int] | None = None) -> Any:
         """Return an input as the array of the equations; `own` are sizes of what is read."""
-        architecture, values = self.model.architecture, {**self.model.values, **(own or {})}
-        tower = architecture.tower
-        encoder = architecture.encoder if tower is None else tower.architecture.encoder
-        stem = None if encoder is None else encoder.stem
+        tower, stem, values = self.model.architecture.tower, self._stem, {**self.model.values, **(own or {})}
         if name == "patches" and isinstance(stem, Patches):
             sizes = (stem.channels, stem.size, stem.count)
             if tower is not None:
@@ -149,11 +145,18 @@ class ModelInputs:
 
         They are the rows behind the first and the last convolution of a sound, and the cells of a picture of any size.
         """
-        encoder = self.model.architecture.encoder
-        if encoder is not None and isinstance(encoder.stem, Waveform):
-            rows = rows_of_samples(np.shape(given["samples"])[-1], _windows(encoder.stem))
+        stem = self._stem
+        if isinstance(stem, Waveform):
+            rows = rows_of_samples(np.shape(given["samples"])[-1], _windows(stem))
             return {frames: rows[0], n: rows[-1]}
         return self._cells_of(np.shape(given["patches"])) if self._cells is not None else {}
+
+    @property
+    def _stem(self) -> Patches | AudioStem | Waveform | None:
+        """What reads pictures or sounds, of the tower or of the encoder."""
+        tower = self.model.architecture.tower
+        encoder = (self.model.architecture if tower is None else tower.architecture).encoder
+        return None if encoder is None else encoder.stem
 
     @cached_property
     def _cells(self) -> Cells | None:
@@ -165,10 +168,8 @@ class ModelInputs:
 
     def _cells_of(self, shape: tuple[int, ...]) -> dict[Symbol, int]:
         """Return the numbers of cells of pictures of a shape."""
-        cells, values, tower = self._cells, self.model.values, self.model.architecture.tower
-        assert cells is not None and tower is not None and tower.architecture.encoder is not None
-        stem = tower.architecture.encoder.stem
-        assert isinstance(stem, Patches)
+        cells, stem, values = self._cells, self._stem, self.model.values
+        assert cells is not None and isinstance(stem, Patches)
         side = values[of_pictures(stem.size)] * values[cells.side]
         if len(shape) < 3 or min(shape[-2:]) < side or any(length % side for length in shape[-2:]):
             raise InputError(
@@ -198,17 +199,17 @@ class ModelInputs:
         if isinstance(seen, bool) or not isinstance(seen, int | np.integer) or not 0 <= seen <= length:
             raise InputError(f"{self.name}: prefix must be a number of the {length} positions, not {prefix!r}")
         own = np.arange(length)
-        first = np.where(own < seen, 0, np.maximum(own - self._window + 1, 0))
-        ends = {"last": np.maximum(own, seen - 1), "first": first}
+        ends = {"last": np.maximum(own, seen - 1)}
+        if self._window is not None:
+            ends["first"] = np.where(own < seen, 0, np.maximum(own - self._window + 1, 0))
         return {name: np.broadcast_to(each, tokens.shape) for name, each in ends.items()}
 
-    @property
-    def _window(self) -> int:
-        """The width of the windows of the decoder, of which there is one; 1 if there is none."""
+    @cached_property
+    def _window(self) -> int | None:
+        """The width of the windows of the decoder, of which there is one at most."""
         decoder = self.model.architecture.decoder
-        assert decoder is not None
-        windows = (block.window for block in decoder.blocks if block.window is not None)
-        return next((int(window.xreplace(dict(self.model.values))) for window in windows), 1)
+        windows = (block.window for block in (() if decoder is None else decoder.blocks) if block.window is not None)
+        return next((int(window.xreplace(dict(self.model.values))) for window in windows), None)
 
     @cached_property
     def longest(self) -> dict[str, int]:

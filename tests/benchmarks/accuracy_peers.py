@@ -94,15 +94,18 @@ def rotary_embedding(L: Any, X: Any) -> Any:
 
 
 def rotary_embedding_halves(L: Any, X: Any) -> Any:
-    angle, half = angles(L, *X.shape), X.shape[-1] // 2
-    first, second = X[:, :half], X[:, half:]
-    return L.cat([first * L.cos(angle) - second * L.sin(angle), first * L.sin(angle) + second * L.cos(angle)], -1)
+    return turned_halves(L, X, angles(L, *X.shape))
 
 
 def rotary_embedding_axes(L: Any, X: Any, p_0: Any, p_1: Any, w_1: int) -> Any:
     n, half = X.shape[0], X.shape[-1] // 2
     frequencies = angles(L, 2, 2 * half)[1]  # of the second position, which is 1
     angle = L.cat([p_0[:, None] * frequencies[:w_1], p_1[:, None] * frequencies[w_1:]], -1).reshape(n, half)
+    return turned_halves(L, X, angle)
+
+
+def turned_halves(L: Any, X: Any, angle: Any) -> Any:
+    half = X.shape[-1] // 2
     first, second = X[:, :half], X[:, half:]
     return L.cat([first * L.cos(angle) - second * L.sin(angle), first * L.sin(angle) + second * L.cos(angle)], -1)
 

@@ -17,6 +17,7 @@ Source       Goodfellow, Bengio and Courville (2016), equations 9.6, 10.8 and 10
              2.2; Raffel et al. (2020), section 2.1
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from mpmath import mp
@@ -110,17 +111,7 @@ def rotary_embedding(X: Array, halves: bool = False) -> Matrix:
     Raises       ValueError where d_k is odd
     """
     (X,) = read("rotary_embedding", X=(X, "n d_k"))
-    d_k = len(X[0])
-    if d_k % 2:
-        raise ValueError(f"rotary_embedding: d_k is {d_k}; pass rows of even length.")
-    Y = [[mp.zero] * d_k for _ in X]
-    for p, row in enumerate(X):
-        for i in range(d_k // 2):
-            first, second = (i, d_k // 2 + i) if halves else (2 * i, 2 * i + 1)
-            angle = p / mp.power(10000, mp.mpf(2 * i) / d_k)
-            Y[p][first] = row[first] * mp.cos(angle) - row[second] * mp.sin(angle)
-            Y[p][second] = row[first] * mp.sin(angle) + row[second] * mp.cos(angle)
-    return Y
+    return _turned("rotary_embedding", X, lambda row, pair: row, halves)
 
 
 @loops_of("rotary_embedding_axes")
@@ -132,15 +123,21 @@ def rotary_embedding_axes(X: Array, p_0: Array, p_1: Array, w_1: int) -> Matrix:
     Raises       ValueError where d_k is odd
     """
     X, p_0, p_1 = read("rotary_embedding_axes", X=(X, "n d_k"), p_0=(p_0, "n"), p_1=(p_1, "n"))
+    return _turned("rotary_embedding_axes", X, lambda row, pair: (p_0 if pair < w_1 else p_1)[row], halves=True)
+
+
+def _turned(name: str, X: Matrix, position: Callable[[int, int], Any], halves: bool) -> Matrix:
+    """Return every pair of columns rotated by its frequency times its position in the row."""
     d_k = len(X[0])
     if d_k % 2:
-        raise ValueError(f"rotary_embedding_axes: d_k is {d_k}; pass rows of even length.")
+        raise ValueError(f"{name}: d_k is {d_k}; pass rows of even length.")
     Y = [[mp.zero] * d_k for _ in X]
     for p, row in enumerate(X):
         for i in range(d_k // 2):
-            a, b = row[i], row[d_k // 2 + i]
-            angle = (p_0 if i < w_1 else p_1)[p] / mp.power(10000, mp.mpf(2 * i) / d_k)
-            Y[p][i], Y[p][d_k // 2 + i] = a * mp.cos(angle) - b * mp.sin(angle), a * mp.sin(angle) + b * mp.cos(angle)
+            first, second = (i, d_k // 2 + i) if halves else (2 * i, 2 * i + 1)
+            angle = position(p, i) / mp.power(10000, mp.mpf(2 * i) / d_k)
+            Y[p][first] = row[first] * mp.cos(angle) - row[second] * mp.sin(angle)
+            Y[p][second] = row[first] * mp.sin(angle) + row[second] * mp.cos(angle)
     return Y
 
 

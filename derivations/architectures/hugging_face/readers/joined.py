@@ -58,7 +58,6 @@ JOINED: Mapping[str, tuple[str, bool]] = {
     "smolvlm": ("SmolVLM", False),  # Marafioti et al. (2025)
     "vipllava": ("VipLlava", False),  # Cai et al. (2024)
 }
-RUN = frozenset(TOWERS)
 TEXTS = frozenset(["qwen3_5", "qwen3_5_moe"])  # of which the language model runs
 EITHER = frozenset(
     ["glm4v", "glm4v_moe", "glm_ocr", "llava", "llava_onevision", "paddleocr_vl", "qwen2_vl", "qwen2_5_vl"]
@@ -130,7 +129,7 @@ def _tied(f: Fields, inner: Mapping[str, object], usual: bool) -> object:
 
 
 for model_type, (prefix, tied) in JOINED.items():
-    family(model_type, {f"{prefix}ForConditionalGeneration": "language_model"}, runs=model_type in RUN | TEXTS)(
+    family(model_type, {f"{prefix}ForConditionalGeneration": "language_model"}, runs=model_type in {*TOWERS, *TEXTS})(
         partial(_joined, tied)
     )
 
