@@ -16,6 +16,7 @@ from pathlib import Path
 
 from derivations.documents.budget import budget_of
 from derivations.documents.claims import FAILED, claim_of, failed, findings_of, stretch_of
+from derivations.documents.conditions import is_condition
 from derivations.documents.denials import is_denied
 from derivations.documents.formulas import Reading, Stop, read_formula, with_amount
 from derivations.documents.passages import Block, Document, Passage, Place, Problem
@@ -32,6 +33,7 @@ from derivations.documents.verdicts import NOT_UNDERSTOOD, Claim, Finding
 
 __all__ = ["FAILED", "Report", "check_file", "check_text"]
 
+INEQUALITIES = frozenset("<>≤≥≠")
 MOST_LINKS = 100  # of a chain: every link is held against the sides before it
 
 
@@ -170,6 +172,13 @@ def _claims(read: _Read, scopes: Scopes) -> Iterator[tuple[Claim, bool]]:
             wrong = any(finding.verdict == "wrong" for finding in findings)
             if wrong and is_denied(read.passage, read.block, *read.beside):
                 findings = [Finding("unknown", "denied", "the sentence around it says that it does not hold")]
+            elif (
+                wrong
+                and link is not None
+                and statement.chain.relations[link] in INEQUALITIES
+                and is_condition(statement)
+            ):
+                findings = [Finding("unknown", "condition", "it is a condition, and not said to hold")]
             if findings or link is not None:
                 yield claim_of(read.passage, *stretch_of(statement, link), findings), link is None
     if read.stop is not None:

@@ -25,7 +25,7 @@ __all__ = ["FAILED", "claim_of", "failed", "findings_of", "stretch_of"]
 FAILED = "failed"  # the id of a check that raised; a defect, which tests look for
 
 
-STEPS, SECONDS = 100_000, 0.4  # of one decision
+STEPS, SECONDS = 100_000, 0.5  # of one decision
 
 
 def failed(what: str, error: Exception) -> Finding:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from derivations.documents.statements import Statement
+from derivations.documents.syntax import Call, Chain, Name, Number
 
 __all__ = ["SPECIAL", "is_condition"]
 
@@ -39,4 +40,13 @@ def is_condition(statement: Statement) -> bool:
         passages[number].text if 0 <= number < len(passages) and not passages[number].is_formula else ""
         for number in (at - 1, at + 1)
     )
-    return CONDITION.search(before[-40:]) is not None or CONDITION_BEHIND.match(behind[:40]) is not None
+    in_front = CONDITION.search(before[-40:])
+    if in_front is not None and in_front[0].lower().startswith("where") and _defines(statement.chain):
+        in_front = None  # "where a = b + c" explains a
+    return in_front is not None or CONDITION_BEHIND.match(behind[:40]) is not None
+
+
+def _defines(chain: Chain) -> bool:
+    """Say whether a chain begins with a name, or a function, and a formula for it."""
+    first, *others = chain.sides
+    return isinstance(first, Name | Call) and bool(others) and not isinstance(others[0], Name | Number)

@@ -90,3 +90,19 @@ def test_a_sentence_runs_through_a_displayed_formula(before: str, behind: str, v
 
 def test_a_chain_without_end_is_not_judged_and_the_rest_is() -> None:
     assert verdicts(f"${' = '.join(['a'] * 150)}$ and $2 + 2 = 5$") == ["unknown", "wrong"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Take $U = 0.9$. The product grows if $|U| > 1$ holds.",
+        "取 $U = 0.9$。如果 $|U| > 1$，梯度会爆炸。",
+    ],
+)
+def test_a_condition_is_not_said_to_hold(text: str) -> None:
+    assert [claim.finding.verdict for claim in check_text(text, "markdown").claims if ">" in claim.text] == ["unknown"]
+
+
+def test_an_inequality_that_is_said_to_hold_is_judged() -> None:
+    (claim,) = [c for c in check_text("Take $U = 0.9$. So $|U| > 1$.", "markdown").claims if ">" in c.text]
+    assert claim.finding.verdict == "wrong"

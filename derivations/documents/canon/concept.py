@@ -45,7 +45,7 @@ def letters_of(**letters: str) -> Letters:
     return {role: tuple(words.split()) for role, words in letters.items()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Concept:
     """A concept; `marks` must all be on the right where no word on the left tells it, `left` is what stands there."""
 

@@ -9,9 +9,10 @@ Assumes      what is right as well is among the forms, for a formula that is one
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from sympy import Expr
 
@@ -22,7 +23,7 @@ __all__ = ["SAID_ELSEWHERE", "Equation", "equation", "form"]
 SAID_ELSEWHERE = "said elsewhere"  # the title of a form that is a form of a concept as well
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Equation:
     """An equation; `shape` tells it where letters are other ones, `signs` where it is certainly meant."""
 
@@ -35,11 +36,21 @@ class Equation:
     used: tuple[str, ...] = ()  # letters that all stand in the document where it is meant
     own: tuple[str, ...] = ()  # letters that the right side must have to be called wrong
     slips: tuple[str, ...] = ()  # words of the slips that count, where an author is free to make others
+    quoted: bool = False  # from the handbook: the left side and the words nearby tell it, however light it is
 
     @cached_property
     def forms(self) -> tuple[Form, ...]:
         """What the right side may be, made when it is first asked for."""
         return self.made()
+
+    def is_told_by(self, text: str) -> bool:
+        """Say whether one of its words begins somewhere in a text: not "rope" in Europe."""
+        return bool(self.words) and bool(_beginning(self.words).search(text.lower()))
+
+
+@lru_cache(maxsize=256)
+def _beginning(words: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(f"(?<![a-z])(?:{'|'.join(map(re.escape, words))})")
 
 
 def form(value: Expr, result: str = "", assumed: tuple[str, ...] = (), title: str = "") -> Form:

@@ -28,7 +28,7 @@ __all__ = ["SIGMOID_RATE", "factors_changed", "functions", "groups", "numbers", 
 
 TURNED: dict[str, tuple[str, ...]] = {
     "sin": ("cos",), "cos": ("sin",), "max": ("min",), "min": ("max",), "tanh": ("erf", "sigmoid"), "erf": ("tanh",),
-    "exp": ("log",), "log": ("exp",), "ln": ("exp",), "sigmoid": ("tanh",), "argmax": ("max",),
+    "exp": ("log",), "log": ("exp",), "ln": ("exp",), "sigmoid": ("tanh",), "sigma": ("tanh",), "argmax": ("max",),
 }  # fmt: skip
 SIGMOID_RATE = Fraction(1702, 1000)  # of the sigmoid that comes near the normal distribution
 NUMBERS: tuple[int | Fraction, ...] = (1, 2, 3, 4, 10000, Fraction(1, 2), Fraction(44715, 10**6), SIGMOID_RATE)

@@ -42,6 +42,7 @@ __all__ = [
     "FUNCTIONS",
     "SIZES",
     "NoNumber",
+    "differ",
     "drawn",
     "drawn_entry",
     "drawn_symbol",
@@ -134,6 +135,14 @@ def power_of(base: float, exponent: float) -> float:
 def drawn_unknown(value: float) -> float:
     """Return what a function gives of which nothing is known: one that is neither even nor linear."""
     return rounded.sin(1.3 * value + 0.4)
+
+
+def differ(left: Any, right: Any) -> bool:
+    """Say whether two expressions have numbers that differ: a filter before the judge, which decides nothing."""
+    try:
+        return not math.isclose(scalar_number(left, {}), scalar_number(right, {}), rel_tol=1e-7, abs_tol=1e-9)
+    except (NoNumber, ArithmeticError, ValueError, TypeError):
+        return False
 
 
 # --- what formulas of entries need ---

@@ -200,7 +200,12 @@ def decisions_of(
         return (), ()
     if not all(typing.complete for typing in typings):
         return (), ()
-    return typings, [decided(typing, rule) for typing in typings]
+    found: list[Decided] = []
+    for typing in typings:
+        found.append(decided(typing, rule))
+        if found[-1].level not in ("proved", "refuted") or found[-1].level != found[0].level:
+            break  # nothing is said where typings do not agree
+    return typings, found
 
 
 def is_refuted(found: Sequence[Decided]) -> bool:

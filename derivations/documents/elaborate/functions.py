@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from sympy import Abs, Expr, Function, Heaviside, cos, erf, exp, log, sin, sqrt, tan, tanh
+from sympy import Abs, Expr, Function, Heaviside, Integer, cos, erf, exp, log, sin, sqrt, tan, tanh
 
 from derivations.activations.sigmoid import sigmoid, silu, softplus
+from derivations.documents.syntax import Call, Name, Number
 from derivations.language.arrays.functions import relu
 
-__all__ = ["BY_ENTRY", "SIGMA", "SIGMOID_WORDS", "SOFTMAX"]
+__all__ = ["BY_ENTRY", "EXPECTATION", "SIGMA", "SIGMOID_WORDS", "SOFTMAX", "base_of", "is_known", "word_of"]
 
 
 BY_ENTRY: Mapping[str, Callable[[Expr], Expr]] = {
@@ -35,10 +36,37 @@ BY_ENTRY: Mapping[str, Callable[[Expr], Expr]] = {
     "swish": silu.formula,
     "softplus": softplus.formula,
     "step": Heaviside,
+    **{word: Function(word, real=True) for word in ("round", "floor", "ceil", "sign")},  # of which nothing is used
     "activation": Function("activation", real=True),  # any function by entry
     "act": Function("activation", real=True),
     "nonlinearity": Function("activation", real=True),
 }
+EXPECTATION = Function("expectation", real=True)  # of a number, whatever it is taken over
 SOFTMAX = frozenset({"softmax"})
 SIGMA = frozenset({"σ", "sigma"})  # the sigmoid where the document speaks of it, else any function by entry
+_OF_ONE = frozenset({*BY_ENTRY, *SIGMA, *SOFTMAX, "tr", "trace", "diag"})
+_OF_TWO = frozenset({"max", "min", "inner"})
 SIGMOID_WORDS = ("sigmoid", "logistic", "シグモイド", "ロジスティック", "逻辑斯", "邏輯斯")
+
+
+def word_of(name: Name) -> str:
+    """Return the letters and digits of the name of a function, in lower case."""
+    return "".join(letter for letter in name.base.lower() if letter.isalnum())
+
+
+def base_of(function: Name) -> Integer | None:
+    """Return the base of a logarithm that has a number below."""
+    match function:
+        case Name(base="log", subscripts=(Number(value=value),), superscripts=()) if value > 1 and value == int(value):
+            return Integer(int(value))
+    return None
+
+
+def is_known(call: Call) -> bool:
+    """Say whether a function has a meaning of its own."""
+    word, count = word_of(call.function), len(call.arguments)
+    if base_of(call.function) is not None:
+        return count == 1
+    if call.function.primes or ((call.function.subscripts or call.function.superscripts) and word not in SOFTMAX):
+        return False
+    return word in _OF_TWO if count == 2 else count == 1 and word in _OF_ONE

@@ -18,6 +18,7 @@ from derivations.documents.budget import spend
 from derivations.documents.elaborate.functions import SIGMOID_WORDS, SOFTMAX
 from derivations.documents.elaborate.kinds import declared_shape, kinds_of
 from derivations.documents.elaborate.letters import Letter, Letters, is_kronecker, letters_of
+from derivations.documents.elaborate.opaque import with_letters
 from derivations.documents.elaborate.sizes import Clash
 from derivations.documents.elaborate.values import ZERO, Convention, NotElaborated, Reader, Value
 from derivations.documents.scope import Scope
@@ -54,6 +55,7 @@ class Elaborated:
     turned: bool = False
     delta: bool = True
     sigmoid: bool = False
+    opaque: bool = False  # parts without a meaning are letters
     complete: bool = True  # no other typing fits, as far as its operations are not understood
 
     def stated(self, rule: str = "algebra", assuming: Sequence[Assumption] = ()) -> Derivation:
@@ -65,26 +67,23 @@ class Elaborated:
 
 
 def elaborated(
-    sides: Sequence[Node], scope: Scope, around: Sequence[Node] = (), *, sized: bool = False
+    sides: Sequence[Node], scope: Scope, around: Sequence[Node] = (), *, sized: bool = False, opaque: bool = False
 ) -> list[Elaborated]:
     """Return the typings of sides that are said to be equal; NotElaborated where there is none, Misfit for sizes.
 
     The sides `around` them tell which subscripts are indices; with `sized`, axes have the sizes that the section
-    declares.
+    declares; `opaque` parts, without a meaning of their own, are letters.
     """
     letters = letters_of((*sides, *around))
+    if opaque:
+        sides = with_letters(sides, letters)
     counts = _counts(sides, scope)
     delta = _has_kronecker(scope)
     found = _letters(sides, letters, counts, delta)
     sigmoid = any(word in scope.document.prose for word in SIGMOID_WORDS)
     base = _base(sides)
-    choices = [
-        [
-            (rank * (1 + letter.name.base[:1].isupper()), kind)
-            for rank, kind in enumerate(kinds_of(letter, letters, scope))
-        ]
-        for letter in found
-    ]
+    arrays = _arrays(sides, letters)
+    choices = [_choices(letter, kinds_of(letter, letters, scope), letter in arrays) for letter in found]
     if not all(choices):
         raise NotElaborated(sides[0], "an array of more than two axes")
     beside = _beside(sides, letters)
@@ -96,13 +95,15 @@ def elaborated(
     failure: Exception | None = None
     complete = True
     declared = _declared(found, scope) if sized else {}
-    arrays = _arrays(sides, letters)
     for typing in typings:
         kinds = {letter: kind for letter, (_, kind) in zip(found, typing, strict=True)}
-        if not _agree(kinds) or not all(kinds.get(letter, 1) for letter in arrays):
+        if not _agree(kinds):
             continue
-        for convention, upright, turned in product(conventions, softmax, layouts):
-            reader = Reader(letters, kinds, convention, base, counts, upright, turned, delta, sigmoid)
+        if len(results) >= MOST:
+            break
+        of_vectors = conventions if 1 in kinds.values() else conventions[:1]
+        for convention, upright, turned in product(of_vectors, softmax, layouts):
+            reader = Reader(letters, kinds, convention, base, counts, upright, turned, delta, sigmoid, opaque)
             if sized:
                 reader.declared = declared
                 reader.sizes.differ = lambda one, other: scope.compare(one, other).relation == "different"
@@ -113,13 +114,18 @@ def elaborated(
                 failure = error if failure is None or isinstance(error, NotElaborated) else failure
                 continue
             results.setdefault(result.sides, result)
-            if len(results) >= MOST:
-                break
     if not results and complete and sized:
         raise Misfit(sides[0], str(failure))
     if not results:
         raise failure if isinstance(failure, NotElaborated) else NotElaborated(sides[0], f"no typing fits: {failure}")
     return [replace(each, complete=complete) for each in results.values()]
+
+
+def _choices(letter: Letter, kinds: Sequence[int], is_array: bool) -> list[tuple[int, int]]:
+    """Return the kinds of a letter, each with how unlikely it is."""
+    if is_array and 0 in kinds:
+        kinds = tuple(kind for kind in kinds if kind) or (1, 2)
+    return [(rank * (1 + letter.name.base[:1].isupper()), kind) for rank, kind in enumerate(kinds)]
 
 
 def _declared(letters: Sequence[Letter], scope: Scope) -> dict[tuple[Letter, int], Expr]:
@@ -215,6 +221,7 @@ def _ordered(
     choices: list[list[tuple[int, int]]], unlikely: Callable[[tuple[int, ...]], int]
 ) -> list[tuple[tuple[int, int], ...]]:
     """Return the likeliest choices of kinds, the likeliest first."""
+    numbers = tuple(next((each for each in of if each[1] == 0), None) for of in choices)
     while prod(map(len, choices)) > MOST_COMBINED:
         longest = max(range(len(choices)), key=lambda at: len(choices[at]))
         choices = [each[:-1] if at == longest else each for at, each in enumerate(choices)]
@@ -222,7 +229,6 @@ def _ordered(
     found = sorted(
         product(*choices), key=lambda each: sum(rank for rank, _ in each) + unlikely(tuple(kind for _, kind in each))
     )
-    numbers = tuple(next((each for each in of if each[1] == 0), None) for of in choices)
     likeliest = found[:TRIES]
     if None not in numbers and numbers not in likeliest:  # all letters may be numbers
         likeliest.append(numbers)  # type: ignore[arg-type]
@@ -261,6 +267,7 @@ def _entries(sides: Sequence[Node], reader: Reader) -> Elaborated:
         reader.turned,
         reader.delta,
         reader.sigmoid,
+        reader.opaque,
     )
 
 
@@ -318,7 +325,9 @@ def again(sides: Sequence[Node], typing: Elaborated, scope: Scope) -> Elaborated
     """Return other sides under a typing that is known; NotElaborated where they do not fit."""
     letters, counts = typing.letters, typing.counts
     kinds = dict(typing.kinds)
-    manner = typing.upright, typing.turned, typing.delta, typing.sigmoid
+    manner = typing.upright, typing.turned, typing.delta, typing.sigmoid, typing.opaque
+    if typing.opaque:
+        sides = with_letters(sides, letters)
     reader = Reader(letters, kinds, typing.convention, typing.base, counts, *manner)
     try:
         return _read(sides, reader)

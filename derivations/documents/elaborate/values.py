@@ -26,13 +26,14 @@ from sympy import (
     Sum,
     Symbol,
     exp,
+    log,
     pi,
     sqrt,
 )
 
 from derivations.documents import syntax
 from derivations.documents.budget import spend
-from derivations.documents.elaborate.functions import BY_ENTRY, SIGMA, SOFTMAX
+from derivations.documents.elaborate.functions import BY_ENTRY, EXPECTATION, SIGMA, SOFTMAX, base_of, word_of
 from derivations.documents.elaborate.letters import Letter, Letters, is_kronecker
 from derivations.documents.elaborate.sizes import ONE, Clash, Size, Sizes
 from derivations.documents.scope.letters import flat
@@ -104,6 +105,7 @@ class Reader:
     turned: bool = False  # the derivative by a vector stands the other way
     delta: bool = True  # delta with two indices is Kronecker's
     sigmoid: bool = False  # sigma of something is the sigmoid
+    opaque: bool = False  # a sum over a set is one over all entries
     sizes: Sizes = field(default_factory=Sizes)
     axes: dict[tuple[Letter, int], Size] = field(default_factory=dict)
     declared: Mapping[tuple[Letter, int], Expr] = field(default_factory=dict)  # sizes that the section gives
@@ -369,6 +371,8 @@ class Reader:
                 return self.value(node.inside)
             case Fence(bracket=bracket) if bracket in NORM:
                 return self.norm(self.value(node.inside))
+            case Fence(bracket="⌊"):
+                return self.mapped(BY_ENTRY["floor"], self.value(node.inside))
             case Fence(bracket="|") if not isinstance(node.inside, Name) or node.inside.base.islower():
                 found = self.value(node.inside)  # that of a capital may be a count, or a determinant
                 if self.is_number(found):
@@ -411,7 +415,10 @@ class Reader:
 
     def call(self, node: Call) -> Value:
         """Return the value of a function."""
-        word = _word(node.function)
+        word = word_of(node.function)
+        base = base_of(node.function)
+        if base is not None and len(node.arguments) == 1:
+            return self.mapped(lambda x: log(x, evaluate=False) / log(base), self.value(node.arguments[0]))
         if (node.function.subscripts or node.function.superscripts) and word not in SOFTMAX:
             raise NotElaborated(node, "a function with an index")
         if word in SIGMA:
@@ -507,7 +514,12 @@ class Reader:
     # --- sums ---
 
     def aggregate(self, node: Aggregate) -> Value:
-        """Return a sum over an index, or over several one after the other."""
+        """Return a sum over an index, or over several one after the other; opaque, a product or an expectation too."""
+        if self.opaque and node.kind == "expectation":
+            return self.mapped(EXPECTATION, self.value(node.body))
+        if self.opaque and node.kind == "product" and node.index:
+            logarithms = replace(node, kind="sum", body=Call(Name("log"), (node.body,)))
+            return self.mapped(BY_ENTRY["exp"], self.aggregate(logarithms))
         if node.kind != "sum" or not node.index:
             raise NotElaborated(node, f"a {node.kind}")
         if len(node.index) > 1:
@@ -557,7 +569,7 @@ class Reader:
                     high = limit - (relation == "<")
                 else:
                     raise NotElaborated(node, "a sum under another condition")
-            case _:
+            case _ if not self.opaque:
                 raise NotElaborated(node, "a sum over a set")
         before = self.bound.get(name.key)
         found = Bound(place, place + self.base, along)
@@ -605,7 +617,3 @@ def _is_one_number(node: Node) -> bool:
 def _is_short(exponent: Expr) -> bool:
     """Say whether an exponent is a fraction of small numbers."""
     return isinstance(exponent, Rational) and max(abs(exponent.p), exponent.q) <= LARGEST_EXPONENT
-
-
-def _word(name: Name) -> str:
-    return "".join(letter for letter in name.base.lower() if letter.isalnum())

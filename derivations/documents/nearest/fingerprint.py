@@ -16,11 +16,14 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, TypeAlias
 
-from sympy import Abs, Basic, Expr, Indexed, Integer, KroneckerDelta, Rational, Sum, Symbol, tan
+from sympy import Abs, Basic, Expr, Indexed, Integer, KroneckerDelta, Rational, Sum, Symbol, log, tan
+from sympy.core.function import AppliedUndef
 
 from derivations.documents.budget import spend
 from derivations.documents.canon import rounded
-from derivations.documents.canon.scalar_sampling import FUNCTIONS, NoNumber
+from derivations.documents.canon.scalar_sampling import FUNCTIONS, NoNumber, drawn_unknown
+from derivations.language.arrays.expression import array
+from derivations.symbols import scalar
 
 __all__ = ["Fingerprint", "Plain", "fingerprint", "plain", "profile", "responses"]
 
@@ -45,7 +48,7 @@ def plain(expression: Expr) -> Plain:
     """Return an expression without its idle axes.
 
     An entry at places that no sum binds is a number like any other, m_j and m_{j-1} are two; a size that stands as a
-    number is one as well.
+    number is one as well. So v_i + w_i is one formula, whether v and w are vectors or numbers that have an index.
     """
     bound = {symbol for whole in expression.atoms(Sum) for symbol in whole.bound_symbols}
     arrays = bound if not expression.has(KroneckerDelta) else None  # a delta tells the places of entries apart
@@ -57,24 +60,31 @@ def plain(expression: Expr) -> Plain:
             raise NoNumber("an entry of what is no array, or a letter with different numbers of axes")
         for at, place in zip(here, entry.indices, strict=True):
             at.add(place)
-    kept = {
+    axes = {
         label: tuple(at for at, found in enumerate(axes) if len(found) > 1 or next(iter(found)).free_symbols & bound)
         for label, axes in sorted(places.items(), key=lambda each: each[0].name)
         if arrays is None or any(place.free_symbols & arrays for found in axes for place in found)
     }
-    kept = {label: axes for label, axes in kept.items() if axes}
-    numbers = sorted((e for e in expression.atoms(Indexed) if e.base.label not in kept), key=str)
+    expression = expression.xreplace(
+        {entry: _reduced(entry, axes.get(entry.base.label, ())) for entry in expression.atoms(Indexed)}
+    )
+    logged = {letter for each in expression.atoms(log) for letter in each.args[0].atoms(Symbol)} - {*places}
+    positive = {letter: scalar(letter.name, positive=True) for letter in logged if not letter.is_integer}
+    expression = expression.xreplace(positive)
+    kept = {label: tuple(range(len(those))) for label, those in axes.items() if those}
     alone = set(_written(expression, frozenset(), kept))
-    at_places = {
-        s
-        for e in expression.atoms(Indexed)
-        for axis in kept.get(e.base.label, ())
-        for s in e.indices[axis].free_symbols
-    }
+    at_places = {s for entry in expression.atoms(Indexed) for place in entry.indices for s in place.free_symbols}
     deltas = {s for each in expression.atoms(KroneckerDelta) for s in each.free_symbols}
     free = tuple(sorted((s for s in alone if _is_index(s) and s in at_places | deltas), key=lambda s: s.name))
-    scalars = sorted((s for s in alone if s not in free), key=lambda s: s.name)
-    return Plain(expression, kept, (*scalars, *numbers), free)
+    return Plain(expression, kept, tuple(sorted(alone - {*free}, key=lambda s: s.name)), free)
+
+
+def _reduced(entry: Indexed, axes: Sequence[int]) -> Expr:
+    """Return an entry with the axes that are not idle; without one it is a number."""
+    label = entry.base.label
+    if axes:
+        return array(label.name, *(entry.base.shape[at] for at in axes)).entry(*(entry.indices[at] for at in axes))
+    return scalar(f"{label.name}[{', '.join(map(str, entry.indices))}]")
 
 
 def _is_index(symbol: Symbol) -> bool:
@@ -221,4 +231,9 @@ def _one_sum(inner: Evaluated, place: Any, low: Evaluated, high: Evaluated) -> E
     return value
 
 
-_FUNCTIONS = (*FUNCTIONS, (tan, lambda parts: rounded.tan(parts[0])), (Abs, lambda parts: abs(parts[0])))
+_FUNCTIONS = (
+    *FUNCTIONS,
+    (tan, lambda parts: rounded.tan(parts[0])),
+    (Abs, lambda parts: abs(parts[0])),
+    (AppliedUndef, lambda parts: drawn_unknown(parts[0])),  # an activation of any kind
+)

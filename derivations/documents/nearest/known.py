@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from math import inf
 from typing import Any
@@ -29,12 +29,13 @@ from derivations.documents.canon.norm_equations import NORMS
 from derivations.documents.canon.running_equations import RUNNING
 from derivations.documents.canon.scalar_sampling import NoNumber
 from derivations.documents.canon.training_equations import TRAINING
+from derivations.documents.elaborate import Elaborated
 from derivations.documents.nearest.fingerprint import Fingerprint, Plain, fingerprint, plain, profile
 from derivations.documents.nearest.matching import UNNAMED, is_proved_same
 from derivations.language.arrays.expression import Array, array
 from derivations.symbols import index
 
-__all__ = ["Known", "is_of_a_known_size", "known_as"]
+__all__ = ["EQUATIONS", "Known", "distinct", "is_of_a_known_size", "known_as"]
 
 WEIGHTS = re.compile(r"(bold )?(W|w|weight)(?![a-z])")
 EQUATIONS = (*TRAINING, *RUNNING, *MEASURES, *NORMS)
@@ -68,31 +69,41 @@ class _Table:
     by_fingerprint: Mapping[Fingerprint, tuple[Known, ...]]
     first_numbers: Mapping[tuple[Any, ...], Collection[Any]]
     letters: frozenset[int]  # how many letters a known formula has
+    grouped: dict[Fingerprint, tuple[tuple[Known, ...], ...]] = field(default_factory=dict)
+
+    def groups(self, print_: Fingerprint | None) -> tuple[tuple[Known, ...], ...]:
+        """Return the formulas of a fingerprint in groups, put together when they are first asked for."""
+        if print_ is None or print_ not in self.by_fingerprint:
+            return ()
+        if print_ not in self.grouped:
+            self.grouped[print_] = _grouped(self.by_fingerprint[print_])
+        return self.grouped[print_]
 
 
 @cache
-def _table() -> _Table:
+def _table(of: tuple[Concept | Equation, ...]) -> _Table:
+    """Return the formulas of some concepts; those of the handbook are read when something may be one of them."""
     found: dict[Fingerprint, list[Known]] = defaultdict(list)
     numbers: dict[tuple[Any, ...], set[Any]] = defaultdict(set)
     with budget_of(inf, inf):  # reading the catalogue is no work of a formula
-        for concept, forms in _formulas():
-            for form in forms:
-                try:
+        for concept in of:
+            alike: dict[Expr, Known] = {}  # typings of one formula may differ in nothing but idle axes
+            for form in concept.forms() if isinstance(concept, Concept) else concept.forms:
+                with suppress(NoNumber):  # of a function that is not known: an activation of any kind
                     known = Known(concept, form, plain(_entry(form)))
+                    alike.setdefault(_unnamed(known.plain.expression), known)
+            for known in alike.values():
+                with suppress(NoNumber):
                     print_ = fingerprint(known.plain)
-                except NoNumber:
-                    continue  # a function that is not known: an activation of any kind
-                if print_ is not None:
-                    found[print_].append(known)
-                    numbers[profile(known.plain)].add(print_[1])
+                    if print_ is not None:
+                        found[print_].append(known)
+                        numbers[profile(known.plain)].add(print_[1])
     return _Table({print_: tuple(all_) for print_, all_ in found.items()}, numbers, frozenset(map(_letters, numbers)))
 
 
-def _formulas() -> Iterator[tuple[Concept | Equation, Iterable[Form]]]:
-    for concept in CONCEPTS:
-        yield concept, concept.forms()
-    for equation in EQUATIONS:
-        yield equation, equation.forms
+def _tables(quoted: Sequence[Equation]) -> Iterator[_Table]:
+    yield _table((*CONCEPTS, *EQUATIONS))
+    yield from (_table((each,)) for each in quoted)
 
 
 def _entry(form: Form) -> Expr:
@@ -108,22 +119,36 @@ def _letters(of: tuple[Any, ...]) -> int:
     return len(arrays) + int(scalars)
 
 
-def is_of_a_known_size(expression: Expr) -> bool:
+def is_of_a_known_size(expression: Expr, quoted: Sequence[Equation] = ()) -> bool:
     """Say whether some known formula has as many letters as an expression, or one more or less."""
     try:
         letters = _letters(profile(plain(expression)))
     except NoNumber:
         return False
-    return any(abs(letters - each) <= 1 for each in _table().letters)
+    return any(abs(letters - each) <= 1 for table in _tables(quoted) for each in table.letters)
 
 
-def known_as(expression: Expr) -> tuple[Known, ...]:
-    """Return the known formulas that an expression is, with letters renamed, and weights stored either way."""
-    found = _found(expression)
+def distinct(typings: Iterable[Elaborated]) -> list[Elaborated]:
+    """Return one of those typings that differ in nothing but names and idle axes: vectors, or numbers with an index."""
+    found: dict[Expr, Elaborated] = {}
+    for typing in typings:
+        expression = typing.sides[0]
+        with suppress(NoNumber):
+            expression = plain(expression).expression
+        found.setdefault(_unnamed(expression), typing)
+    return list(found.values())
+
+
+def known_as(expression: Expr, quoted: tuple[Equation, ...] = ()) -> tuple[Known, ...]:
+    """Return the known formulas that an expression is, with letters renamed, and weights stored either way.
+
+    Those of the handbook are looked up where they are `quoted`.
+    """
+    found = _found(expression, quoted)
     if found:
         return found
     turned = _turned(expression)
-    return () if turned == expression else _found(turned)
+    return () if turned == expression else _found(turned, quoted)
 
 
 def _turned(expression: Expr) -> Expr:
@@ -133,9 +158,9 @@ def _turned(expression: Expr) -> Expr:
     return expression.xreplace(turned)
 
 
-def _found(expression: Expr) -> tuple[Known, ...]:
+def _found(expression: Expr, quoted: tuple[Equation, ...]) -> tuple[Known, ...]:
     spend(LOOK_UP)
-    return _found_unnamed(_unnamed(expression))
+    return _found_unnamed(_unnamed(expression), quoted)
 
 
 def _unnamed(expression: Expr) -> Expr:
@@ -150,36 +175,34 @@ def _unnamed(expression: Expr) -> Expr:
 
 
 @lru_cache(maxsize=4096)
-def _found_unnamed(expression: Expr) -> tuple[Known, ...]:
+def _found_unnamed(expression: Expr, quoted: tuple[Equation, ...]) -> tuple[Known, ...]:
     """Look an expression up, at a cost of its own, so that a formula met before is judged no other way."""
     with suppress(TooCostly), budget_of(STEPS, inf):
-        return tuple(_proved(expression))
+        return tuple(_proved(expression, quoted))
     return ()
 
 
-def _proved(expression: Expr) -> Iterator[Known]:
-    table = _table()
+def _proved(expression: Expr, quoted: tuple[Equation, ...]) -> Iterator[Known]:
     try:
         here = plain(expression)
-        print_ = fingerprint(here, table.first_numbers)
+        prints = [(table, fingerprint(here, table.first_numbers)) for table in _tables(quoted)]
     except NoNumber:
         return
-    if print_ is not None and print_ in table.by_fingerprint:
-        for group in _groups(print_):
+    for table, print_ in prints:
+        for group in table.groups(print_):
             if is_proved_same(here, group[0].plain):
                 yield from group
 
 
-@cache
-def _groups(print_: Fingerprint) -> tuple[tuple[Known, ...], ...]:
-    """Return the known formulas of one fingerprint; those in a group are proved to be renamings of each other.
+def _grouped(formulas: Iterable[Known]) -> tuple[tuple[Known, ...], ...]:
+    """Return formulas of one fingerprint in groups; those in a group are proved to be renamings of each other.
 
     What is the first one of a group is all of them, so that the judge is asked once for each group: a product of two
     matrices is the formula of two dozen concepts.
     """
     groups: list[list[Known]] = []
     with budget_of(inf, inf):
-        for known in _table().by_fingerprint[print_]:
+        for known in formulas:
             for group in groups:
                 first = group[0].plain
                 if is_proved_same(known.plain, first) and is_proved_same(first, known.plain):

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from itertools import islice, permutations, product
 from typing import Any
 
-from sympy import Dummy, Expr, Ge, Indexed, Ne, Pow, Sum, Symbol
+from sympy import Basic, Dummy, Expr, Ge, Gt, Indexed, Ne, Pow, Sum, Symbol, log
 
 from derivations.documents.budget import spend
+from derivations.documents.canon.scalar_sampling import differ
 from derivations.documents.judge.canonical.matching import free_places, positive_under_logarithms
 from derivations.documents.nearest.fingerprint import Plain, responses
 from derivations.documents.proving import are_equal
@@ -30,7 +31,7 @@ def is_proved_same(one: Plain, other: Plain) -> bool:
     for letters in islice(_renamings(one, other), MOST):
         spend(1_000)
         renamed = _renamed(one, other, letters)
-        if renamed is None:
+        if renamed is None or differ(renamed, other.expression):
             continue
         ranges = _ranges(renamed, other.expression)
         stated = claim(renamed, step("algebra", other.expression))
@@ -42,14 +43,15 @@ def is_proved_same(one: Plain, other: Plain) -> bool:
 
 
 def _defined(*expressions: Expr) -> list[Assumption]:
-    """Return that divisors made of sizes are not zero, and that roots exist: formulas are compared where defined."""
-    powers = {power for each in expressions for power in each.atoms(Pow)}
-    divisors = (power.base for power in powers if power.exp.is_negative and not power.base.is_positive)
-    sizes = {each for each in divisors if not each.has(Indexed) and all(s.is_positive for s in each.free_symbols)}
-    rooted = {power.base for power in powers if power.exp.is_Rational and power.exp.q == 2 and power.base.has(Sum)}
-    found = [Ne(base, 0) for base in sizes if base.free_symbols]
-    found += [Ge(base, 0, evaluate=False) for base in rooted]  # SymPy knows of some that they hold
-    return [Assumption(each, text="both formulas are defined") for each in sorted(found, key=str)]
+    """Return that no divisor is zero, and that roots and logarithms exist: formulas are compared where defined."""
+    bound = {symbol for each in expressions for whole in each.atoms(Sum) for symbol in whole.bound_symbols}
+    powers = {power for each in expressions for power in each.atoms(Pow) if not power.base.is_positive}
+    found: list[Basic] = [Ne(power.base, 0) for power in powers if power.exp.could_extract_minus_sign()]
+    roots = [power.base for power in powers if not power.exp.is_integer]
+    found += [Ge(base, 0, evaluate=False) for base in roots] + [Gt(base, 0, evaluate=False) for base in roots]
+    found += [Gt(each.args[0], 0, evaluate=False) for whole in expressions for each in whole.atoms(log)]
+    closed = {each for each in found if each.free_symbols and not each.free_symbols & bound}
+    return [Assumption(each, text="both formulas are defined") for each in sorted(closed, key=str)]
 
 
 def _renamings(one: Plain, other: Plain) -> Iterator[dict[Expr, Expr]]:

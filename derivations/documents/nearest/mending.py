@@ -7,13 +7,10 @@ Result       `mended(sides, typing, scope)`: the side with the edit, and the sli
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isclose
-
-from sympy import Expr
 
 from derivations.documents.budget import spend
 from derivations.documents.canon.edits import edits_among
-from derivations.documents.canon.scalar_sampling import NoNumber, scalar_number
+from derivations.documents.canon.scalar_sampling import differ
 from derivations.documents.elaborate import Elaborated, NotElaborated
 from derivations.documents.elaborate.typings import again
 from derivations.documents.proving import are_equal, provisos
@@ -36,14 +33,6 @@ def mended(
             except NotElaborated:
                 continue
             left, right = found.sides
-            if _may_be_equal(left, right) and are_equal(left, right, found.stated(rule, provisos(left, right)), rule):
+            if not differ(left, right) and are_equal(left, right, found.stated(rule, provisos(left, right)), rule):
                 return at, new, slip
     return None
-
-
-def _may_be_equal(left: Expr, right: Expr) -> bool:
-    """Say whether two expressions have one number: a filter before the judge."""
-    try:
-        return isclose(scalar_number(left, {}), scalar_number(right, {}), rel_tol=1e-7, abs_tol=1e-9)
-    except (NoNumber, ArithmeticError, ValueError, TypeError):
-        return False

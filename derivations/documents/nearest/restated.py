@@ -32,8 +32,11 @@ def restated_as(left: Node, statement: Statement, scope: Scope) -> frozenset[str
     found: set[str] = set()
     alike = (each for each in every if each is not statement and _is_the_letter(each.chain.sides[0], left))
     for other in islice(alike, MOST):
-        rights = [side for side in other.chain.sides[1:] if side not in own]
-        found.update(known.title for side in rights for known in _known(side, other, scope.at(other)))
+        for side in (each for each in other.chain.sides[1:] if each not in own):
+            if (other.number, side) not in scope.document.stated:
+                titles = frozenset(known.title for known in _known(side, other, scope.at(other)))
+                scope.document.stated[other.number, side] = titles
+            found |= scope.document.stated[other.number, side]
     return frozenset(found)
 
 
@@ -47,7 +50,7 @@ def _known(side: Node, statement: Statement, scope: Scope) -> Iterator[Known]:
     if sum(1 for _ in side.walk()) > MOST_NODES:
         return
     try:
-        typings = elaborated((side,), scope, statement.chain.sides)
+        typings = elaborated((side,), scope, statement.chain.sides, opaque=True)
     except NotElaborated:
         return
     for typing in typings:

@@ -59,6 +59,7 @@ class Declared:
     letters: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))  # of the shapes of a section
     blames: dict[int, tuple[object, str]] = field(default_factory=dict)  # what the judge said of a statement
     patterns: Counter[object] = field(default_factory=Counter)  # of the equations, once they are asked for
+    stated: dict[Any, frozenset[str]] = field(default_factory=dict)  # the known formulas that sides of equations are
     contractions: Contractions = field(default_factory=lambda: defaultdict(dict))  # of all formulas, as above
     texts: list[str] = field(default_factory=list)  # the prose of each block
     headings: dict[int, str] = field(default_factory=dict)

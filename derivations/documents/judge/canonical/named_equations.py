@@ -9,10 +9,8 @@ Result       holds where the judge of equality shows the right side equal to a f
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
 from itertools import islice, permutations
 
 from derivations.documents.canon.edits import edits
@@ -173,13 +171,7 @@ def _is_meant(equation: Equation, names: dict[str, Name], statement: Statement, 
         first is not None and not first.form.assumed
     ):  # of the other way, a second entry of another sign mirrors the pair
         return True
-    return bool(equation.words) and bool(_words(equation.words).search(scope.words(statement).lower()))
-
-
-@lru_cache(maxsize=64)
-def _words(words: tuple[str, ...]) -> re.Pattern[str]:
-    """Return what finds words where they begin: not "he init" in "the initialisation", nor "rope" in Europe."""
-    return re.compile(f"(?<![a-z])(?:{'|'.join(map(re.escape, words))})")
+    return equation.is_told_by(scope.words(statement))
 
 
 def _renamed(

@@ -43,6 +43,7 @@ __all__ = [
     "formula_of",
     "is_about",
     "is_one_formula",
+    "marks_of",
     "of_the_same_entry",
     "softmax_of_a_score",
     "without_parameter",
@@ -128,14 +129,14 @@ def is_about(concept: Concept, left: Node, right: Node) -> bool:
     if concept.words and word in concept.words:
         return True
     if concept.left in ("product entry", "dot", "score", "low rank"):
-        return concept.marks <= _marks(right)
+        return concept.marks <= marks_of(right)
     if concept.left == "any" and not isinstance(left, Name | Entry | Call):
         return False  # an expression on the left is no name of anything
     if concept.left == "any" and isinstance(left, Call) and word in ELEMENTARY:
         return False  # nor is the logarithm of a name
     if concept.left == "word" or (not concept.marks and concept.left == "any"):
         return False
-    return concept.marks <= _marks(right)
+    return concept.marks <= marks_of(right)
 
 
 def of_the_same_entry(left: Node, right: Node) -> Node | None:
@@ -160,7 +161,7 @@ def of_the_same_entry(left: Node, right: Node) -> Node | None:
 
 
 @lru_cache(maxsize=4096)
-def _marks(right: Node) -> frozenset[str]:
+def marks_of(right: Node) -> frozenset[str]:
     """Return what is met in a right side."""
     found = set()
     for part in right.walk():

@@ -1,0 +1,82 @@
+r"""Parts without a meaning of their own, as letters: what is written alike is one thing, whatever it is.
+
+Definition   a function that nobody knows, a list, a matrix written out stand for a letter named by their text; the
+             indices in the text are its places, so that `p(x_t | x_{<t})` under a sum over t is an entry at t
+Result       `with_letters(sides, letters)`: sides in which such letters stand
+Assumes      letters of different texts may be equal, as those of f(x + y) and f(y + x) are: nothing is refuted by them
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from derivations.documents.elaborate.functions import is_known
+from derivations.documents.elaborate.kinds import OPAQUE
+from derivations.documents.elaborate.letters import Letters
+from derivations.documents.formulas import formula_text
+from derivations.documents.syntax import (
+    Aggregate,
+    Call,
+    Cases,
+    Fence,
+    List,
+    MatrixLiteral,
+    Name,
+    Node,
+    Set,
+    Words,
+    rebuilt,
+)
+
+__all__ = ["letters_for", "with_letters"]
+
+_PLACE = Name("·")
+
+
+def with_letters(sides: Sequence[Node], letters: Letters) -> tuple[Node, ...]:
+    """Return sides in which every part without a meaning of its own is a letter."""
+
+    def of(node: Any) -> Any:
+        match node:
+            case Call() if is_known(node):
+                return replace(node, arguments=tuple(map(of, node.arguments)))
+            case Fence(bracket="⟨", inside=List()):
+                return rebuilt(node, lambda each: replace(each, items=tuple(map(of, each.items))))
+            case Call() | List() | MatrixLiteral() | Cases() | Set() | Words() | Fence(inside=List()):
+                return _letter(node, letters)
+            case Name():
+                return node
+        return rebuilt(node, of)
+
+    return tuple(map(of, sides))
+
+
+def letters_for(side: Node, letters: Letters) -> frozenset[Name]:
+    """Return the letters that parts of a side without a meaning of their own are."""
+    (whole,) = with_letters((side,), letters)
+    return frozenset(part for part in whole.walk() if isinstance(part, Name) and part.font == OPAQUE)
+
+
+def _letter(node: Node, letters: Letters) -> Name:
+    """Return the letter that a part is, at the places that its indices tell."""
+    places: list[Node] = []
+
+    def of(part: Any) -> Any:
+        match part:
+            case Name() if part.key in letters.indices and not part.subscripts:
+                places.append(part)
+                return _PLACE
+            case Name():
+                letter, at = letters.split(part)
+                places.extend(at)
+                return replace(letter.name, subscripts=(*letter.name.subscripts, *[_PLACE] * len(at)))
+            case Call(function=function, arguments=arguments):
+                return Call(of(function), tuple(map(of, arguments)))
+            case Aggregate():
+                return part
+        return rebuilt(part, of)
+
+    text = formula_text(of(node), "plain")
+    return Name(text, tuple(places[:2]), font=OPAQUE, start=node.start, end=node.end)

@@ -1,0 +1,98 @@
+"""The handbook: formulas that many texts quote, read as any document is.
+
+Definition   `handbook.toml` has each as people write it, with its other forms, and the words that stand near it
+Result       `handbook()` are equations like those of the catalogue, with the entries of their right sides as forms
+Raises       ValueError where a formula of the handbook is not read or not typed
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from derivations.documents.canon.equations import Equation
+from derivations.documents.canon.forms import Form
+from derivations.documents.elaborate import NotElaborated, elaborated
+from derivations.documents.formulas import read_formula
+from derivations.documents.judge.canonical.spellings import left_spelling, spelled
+from derivations.documents.readers import read_text
+from derivations.documents.scope import Scope, read_scopes
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import Call, Chain, Node
+
+__all__ = ["handbook", "spellings"]
+
+SIGMOID = "The sigmoid function.\n\n"  # where a text speaks of it, sigma is the sigmoid
+
+
+@cache
+def handbook() -> tuple[Equation, ...]:
+    """Return the formulas of the handbook."""
+    text = Path(__file__).with_name("handbook.toml").read_text(encoding="utf-8")
+    return tuple(map(_equation, tomllib.loads(text)["formula"]))
+
+
+def spellings(left: Node) -> frozenset[str]:
+    """Return how a left side is spelled: as it is, without capitals in words, and a function without its arguments.
+
+    BLEU and Bleu are one, F_1 and f_1 are two.
+    """
+    whole = left_spelling(left)
+    of = spelled(left.function, None) if isinstance(left, Call) else whole
+    return frozenset({whole, _in_one_spelling(whole), _in_one_spelling(of)}) - {""}
+
+
+def _in_one_spelling(left: str) -> str:
+    return left.lower() if sum(map(str.isalpha, left)) > 2 else left
+
+
+def _equation(entry: Mapping[str, Any]) -> Equation:
+    chains = [_chain(text) for text in entry["is"]]
+    lefts = {spelling for chain in chains for spelling in spellings(chain.sides[0])}
+    lefts |= set(map(_in_one_spelling, entry.get("left", "").split()))
+    words = tuple(entry["words"].split("|")) if "words" in entry else ("",)  # what has none is told by its left side
+    return Equation(
+        entry["title"],
+        frozenset(lefts),
+        {},
+        partial(_forms, tuple(entry["is"])),
+        words=words,
+        quoted=True,
+    )
+
+
+def _chain(text: str) -> Chain:
+    reading = read_formula(text, "latex")
+    if reading.stopped is not None or len(reading.statements) != 1 or len(reading.statements[0].sides) != 2:
+        raise ValueError(f"no equation of two sides in the handbook: {text}")
+    return reading.statements[0]
+
+
+def _forms(texts: tuple[str, ...]) -> tuple[Form, ...]:
+    return tuple(dict.fromkeys(form for text in texts for form in _typed(text)))
+
+
+def _typed(text: str) -> Iterator[Form]:
+    """Yield a formula under every typing."""
+    chain = _chain(text)
+    sigma = any(isinstance(part, Call) and part.function.base == "sigma" for part in chain.walk())
+    found: dict[Any, None] = {}
+    for before in ("", SIGMOID) if sigma else ("",):
+        right, scope = chain.sides[1], _alone(chain, f"{before}$${text}$$")
+        try:
+            typings = elaborated((right,), scope, chain.sides, opaque=True)
+        except NotElaborated as error:
+            raise ValueError(f"not typed in the handbook: {text}: {error}") from error
+        found.update(dict.fromkeys(typing.sides[0] for typing in typings))
+    return (Form("", value) for value in found)
+
+
+def _alone(chain: Chain, text: str) -> Scope:
+    """Return the scope of a formula that stands alone in a text."""
+    document = read_text(text, "markdown", "")
+    block, passage = next((b, p) for b in document.blocks for p in b.passages if p.syntax == "latex")
+    statement = Statement(chain, passage, block)
+    return read_scopes(document, [statement]).at(statement)

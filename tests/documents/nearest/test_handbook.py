@@ -1,0 +1,79 @@
+"""The handbook: its formulas are recognised, slips of them are found, and what is right as well is left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from derivations.documents.budget import budget_of
+from derivations.documents.canon.equations import Equation
+from derivations.documents.checking import check_text
+from derivations.documents.nearest.handbook import handbook, spellings
+from derivations.documents.nearest.known import known_as
+from tests.documents.said import ALARMS, in_a_word
+
+WRONG = (
+    r"The LSTM has the cell $c_t = f_t \odot c_{t-1} - i_t \odot \tilde{c}_t$.",
+    r"The LSTM has the cell $c_t = i_t \odot c_{t-1} + f_t \odot \tilde{c}_t$.",
+    r"The output of the LSTM is $h_t = o_t \odot \sigma(c_t)$.",
+    r"A GRU: $h_t = (1 + z_t) \odot h_{t-1} + z_t \odot \tilde{h}_t$.",
+    r"$\tanh(x) = \frac{e^x + e^{-x}}{e^x + e^{-x}}$",
+    r"In diffusion $x_t = \sqrt{\bar\alpha_t} x_0 + \sqrt{1 + \bar\alpha_t} \epsilon$.",
+    r"In diffusion, $\bar\alpha_t = \sum_{s=1}^{t} \alpha_s$.",
+    r"The scaling law is $L(N, D) = E + \frac{A}{N^\alpha} - \frac{B}{D^\beta}$.",
+    r"The error of GAE: $\delta_t = r_t - \gamma V(s_{t+1}) - V(s_t)$.",
+    r"The binary loss is $L = -y \log p - (1 + y) \log(1 - p)$.",
+)
+RIGHT = (
+    r"The LSTM has the cell $C_t = f_t \odot C_{t-1} + i_t \odot \tilde{C}_t$.",
+    r"A GRU: $h_t = z_t \odot h_{t-1} + (1 - z_t) \odot \tilde{h}_t$.",
+    r"An LSTM gate: $f_t = \sigma(W_f h_{t-1} + U_f x_t + b_f)$.",
+    r"$\tanh(x) = \frac{1 - e^{-2x}}{1 + e^{-2x}}$",
+    r"In diffusion $x_t = \sqrt{\bar\alpha_t} x_0 + \sqrt{1 - \bar\alpha_t} \epsilon$.",
+    r"Diffusion has the shares $\bar\alpha_t = \prod_{s=1}^{t} \alpha_s$.",
+    r"Mutual information: $I(X, Y) = H(X, Y) - H(Y \mid X) - H(X \mid Y)$.",
+    r"The loss is $L = -\log \sigma(z)$ where the label of the binary problem is 1.",
+    r"The state of the pump is $h_t = (1 + z_t) h_{t-1} + z_t k_t$.",  # no word names a formula of the handbook
+)
+
+
+def forms(equation: Equation) -> list[str]:
+    return [str(form.value) for form in equation.forms]
+
+
+def test_every_formula_has_a_name_a_left_side_and_a_source() -> None:
+    assert len(handbook()) > 80
+    for equation in handbook():
+        assert equation.title and equation.left and equation.words and equation.quoted
+
+
+def test_titles_are_different() -> None:
+    titles = [equation.title for equation in handbook()]
+    assert sorted(set(titles)) == sorted(titles)
+
+
+@pytest.mark.slow  # all of the handbook is typed; the fast tests look at the formulas below
+@pytest.mark.parametrize("equation", handbook(), ids=lambda equation: equation.title)
+def test_a_formula_is_recognised_as_itself(equation: Equation) -> None:
+    with budget_of(10**9, 60):
+        recognised = [form for form in equation.forms if known_as(form.value, (equation,))]
+    assert recognised, forms(equation)
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_a_slip_is_found(text: str) -> None:
+    said = [in_a_word(claim.finding) for claim in check_text(text, "markdown").claims]
+    assert "wrong" in said
+
+
+@pytest.mark.parametrize("text", RIGHT)
+def test_what_is_right_is_left_alone(text: str) -> None:
+    said = {in_a_word(claim.finding) for claim in check_text(text, "markdown").claims}
+    assert not said & set(ALARMS)
+
+
+def test_a_left_side_is_spelled_without_its_arguments_too() -> None:
+    from derivations.documents.formulas import read_formula
+
+    left = read_formula(r"\mathrm{BLEU}(p, r) = 1", "latex").statements[0].sides[0]
+    assert "bleu" in spellings(left)
+    assert "" not in spellings(left)
