@@ -14,7 +14,18 @@ from derivations.activations.sigmoid import sigmoid, silu, softplus
 from derivations.documents.syntax import Call, Name, Number
 from derivations.language.arrays.functions import relu
 
-__all__ = ["BY_ENTRY", "EXPECTATION", "SIGMA", "SIGMOID_WORDS", "SOFTMAX", "base_of", "is_known", "word_of"]
+__all__ = [
+    "BY_ENTRY",
+    "EXPECTATION",
+    "EXPECTED",
+    "SIGMA",
+    "SIGMOID_WORDS",
+    "SOFTMAX",
+    "STATISTICS",
+    "base_of",
+    "is_known",
+    "word_of",
+]
 
 
 BY_ENTRY: Mapping[str, Callable[[Expr], Expr]] = {
@@ -42,10 +53,12 @@ BY_ENTRY: Mapping[str, Callable[[Expr], Expr]] = {
     "nonlinearity": Function("activation", real=True),
 }
 EXPECTATION = Function("expectation", real=True)  # of a number, whatever it is taken over
+EXPECTED = "e"  # the word of an expectation that is written as a function
 SOFTMAX = frozenset({"softmax"})
 SIGMA = frozenset({"σ", "sigma"})  # the sigmoid where the document speaks of it, else any function by entry
 _OF_ONE = frozenset({*BY_ENTRY, *SIGMA, *SOFTMAX, "tr", "trace", "diag"})
 _OF_TWO = frozenset({"max", "min", "inner"})
+STATISTICS = frozenset({"var", "variance", "cov", "std", "mean", "rms"})  # of arrays: they are no letters
 SIGMOID_WORDS = ("sigmoid", "logistic", "シグモイド", "ロジスティック", "逻辑斯", "邏輯斯")
 
 
@@ -69,4 +82,4 @@ def is_known(call: Call) -> bool:
         return count == 1
     if call.function.primes or ((call.function.subscripts or call.function.superscripts) and word not in SOFTMAX):
         return False
-    return word in _OF_TWO if count == 2 else count == 1 and word in _OF_ONE
+    return word in _OF_TWO if count == 2 else count == 1 and word in (*_OF_ONE, EXPECTED)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from derivations.documents.elaborate.functions import is_known
+from derivations.documents.elaborate.functions import STATISTICS, is_known, word_of
 from derivations.documents.elaborate.kinds import OPAQUE
 from derivations.documents.elaborate.letters import Letters
 from derivations.documents.formulas import formula_text
@@ -40,7 +40,7 @@ def with_letters(sides: Sequence[Node], letters: Letters) -> tuple[Node, ...]:
 
     def of(node: Any) -> Any:
         match node:
-            case Call() if is_known(node):
+            case Call(function=function) if is_known(node) or _is_statistic(function):
                 return replace(node, arguments=tuple(map(of, node.arguments)))
             case Fence(bracket="⟨", inside=List()):
                 return rebuilt(node, lambda each: replace(each, items=tuple(map(of, each.items))))
@@ -51,6 +51,11 @@ def with_letters(sides: Sequence[Node], letters: Letters) -> tuple[Node, ...]:
         return rebuilt(node, of)
 
     return tuple(map(of, sides))
+
+
+def _is_statistic(function: Name) -> bool:
+    """Say whether a function is a statistic of an array: E and Var of x, but not expert E_i of x."""
+    return word_of(function) in STATISTICS and not function.subscripts
 
 
 def letters_for(side: Node, letters: Letters) -> frozenset[Name]:

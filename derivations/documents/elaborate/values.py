@@ -33,7 +33,7 @@ from sympy import (
 
 from derivations.documents import syntax
 from derivations.documents.budget import spend
-from derivations.documents.elaborate.functions import BY_ENTRY, EXPECTATION, SIGMA, SOFTMAX, base_of, word_of
+from derivations.documents.elaborate.functions import BY_ENTRY, EXPECTATION, EXPECTED, SIGMA, SOFTMAX, base_of, word_of
 from derivations.documents.elaborate.letters import Letter, Letters, is_kronecker
 from derivations.documents.elaborate.sizes import ONE, Clash, Size, Sizes
 from derivations.documents.scope.letters import flat
@@ -425,6 +425,8 @@ class Reader:
             word = "sigmoid" if self.sigmoid else "activation"
         if node.function.primes:
             raise NotElaborated(node, "the slope of a function, which is no function of its own")
+        if self.opaque and word == EXPECTED and len(node.arguments) == 1:
+            return self.mapped(EXPECTATION, self.value(node.arguments[0]))
         if word in BY_ENTRY and len(node.arguments) == 1:
             return self.mapped(BY_ENTRY[word], self.value(node.arguments[0]))
         if word in SOFTMAX and len(node.arguments) == 1:

@@ -12,14 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cached_property
 
 from sympy import Expr, Symbol
 
 from derivations.documents.budget import spend
-from derivations.documents.canon.concept import Concept
-from derivations.documents.canon.concepts import CONCEPTS
 from derivations.documents.canon.edits import edits_among
 from derivations.documents.canon.equations import Equation
 from derivations.documents.canon.scalar_sampling import NoNumber, differ
@@ -27,37 +23,24 @@ from derivations.documents.conditions import is_condition
 from derivations.documents.elaborate import Elaborated, NotElaborated, elaborated, letters_for
 from derivations.documents.elaborate.typings import again
 from derivations.documents.formulas import formula_text
-from derivations.documents.judge.arrays.left_sides import left_fits
-from derivations.documents.judge.canonical.recognition import is_about, marks_of, words_of
 from derivations.documents.nearest.fingerprint import plain
-from derivations.documents.nearest.handbook import handbook, spellings
-from derivations.documents.nearest.known import EQUATIONS, Known, distinct, is_of_a_known_size, known_as
+from derivations.documents.nearest.known import Known, distinct, is_of_a_known_size, known_as
 from derivations.documents.nearest.matching import UNNAMED
-from derivations.documents.nearest.restated import restated_as
+from derivations.documents.nearest.said import LIGHT, Said
+from derivations.documents.nearest.slips import NUMBER, QUOTED, is_free, is_slip_of, renames
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Aggregate, Call, Name, Negative, Node, Number, Power, Root, Sum
+from derivations.documents.syntax import Aggregate, Call, Name, Negative, Node, Root
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_nearest"]
 
 CHECK = "nearest"
-OF_SLOPES = ("derivative", "matrix derivative", "same place", "slope")
 NEAR = 20  # statements before and behind
-LIGHT = 2  # a formula of less weight is one edit away from too much
 MOST_TYPINGS = 1  # whose edits are tried
 MOST_NODES = 100  # the known formulas are shorter
-FREE = re.compile(  # edits that change which letters stand there, or what an author may choose
-    r"the factor \D|the division by|there must be no (?:division|factor|sigma|tanh)|it must be a (?:product|quotient)"
-    r"|the logarithm is missing|the function must be|\S+ must be (?:added|subtracted)"
-)
-QUOTED = re.compile(r"the function must be|(\S+) belongs where")  # what nobody chooses in a formula of the handbook
-DIVISION = re.compile(r"the division by (\S+) is missing")
-EXCHANGED = re.compile(r"(\S+) belongs where (\S+) stands")
-NUMBER = re.compile(r"the (?:factor|summand) \d|the square is missing|the (?:number|exponent) must be")
 NO_ROOT = "the root is missing"
 WEIGHT = re.compile("[WUV](_|$)")
-ONE_MORE = "the summand 1 is missing"
 IDLE = "the sum must be over"  # every term of the sum is the same
 
 
@@ -92,7 +75,7 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
     for new, slip, known in _edited(right, typings, said):
         named = said.means(known, new)
         text, result = formula_text(new, statement.notation), known.form.result or None
-        if "sign" in slip and _is_subtracted_elsewhere(lefts[-1], statement, scope):
+        if slip != NO_ROOT and _is_subtracted_elsewhere(lefts[-1], statement, scope):
             continue  # which makes good its sign
         if slip == NO_ROOT and _is_rooted_elsewhere(lefts[-1], statement, scope):
             continue  # sigma may be the variance
@@ -140,21 +123,6 @@ def _are_one_function(left: Node, right: Node) -> bool:
     )
 
 
-def _renames(right: Node, new: Node, slip: str, counts: frozenset[str]) -> bool:
-    """Say whether an edit changes what a letter stands for, its square or another count, or the ends of a sum."""
-    exchanged = EXCHANGED.match(slip)
-    if exchanged:
-        one, other = exchanged.groups()
-        return one in counts or other in counts or one.partition("_")[0] == other.partition("_")[0]
-    if _bounds(right) != _bounds(new):
-        return True
-    before, after = (
-        {part.base for part in each.walk() if isinstance(part, Power) and isinstance(part.base, Name)}
-        for each in (right, new)
-    )
-    return any(isinstance(base, Name) and not base.subscripts for base in before ^ after)
-
-
 def _is_subtracted_elsewhere(left: Node, statement: Statement, scope: Scope) -> bool:
     """Say whether another line takes minus what this one defines: the loss of `L = -KL(p, q)`."""
     word = left.function.key if isinstance(left, Call) else None
@@ -177,27 +145,6 @@ def _parts_elsewhere(statement: Statement, scope: Scope) -> Iterator[Node]:
     return (part for other in others for side in other.chain.sides for part in side.walk())
 
 
-def _bounds(node: Node) -> list[tuple[Node | None, Node | None]]:
-    return [(part.lower, part.upper) for part in node.walk() if isinstance(part, Aggregate)]
-
-
-def _is_free(slip: str, right: Node) -> bool:
-    """Say whether an author may choose so; the division by the number of terms of a sum is what makes a mean."""
-    counts = {part.upper.key for part in right.walk() if isinstance(part, Aggregate) and isinstance(part.upper, Name)}
-    if slip == ONE_MORE:  # the variance of a sample is divided by one less than its size
-        return any(_is_one_less(part, counts) for part in right.walk())
-    division = DIVISION.match(slip)
-    return bool(FREE.match(slip)) and not (division and division[1] in counts)
-
-
-def _is_one_less(part: Node, counts: set[str]) -> bool:
-    """Say whether a part is n - 1, of one of some counts n."""
-    if not isinstance(part, Sum) or part.signs != (1, -1):
-        return False
-    first, second = part.terms
-    return isinstance(first, Name) and first.key in counts and isinstance(second, Number) and second.value == 1
-
-
 def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tuple[Node, str, Known]]:
     tempered = any(isinstance(part, Name) and part.base in ("tau", "τ", "T") for part in right.walk())
     opaque = letters_for(right, typings[0].letters)
@@ -206,7 +153,7 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
             continue  # a temperature may be the root itself
         if not said.may_mean and not slip.startswith(IDLE):
             continue
-        free = _is_free(slip, right) or _renames(right, new, slip, typings[0].counts)
+        free = is_free(slip, right) or renames(right, new, slip, typings[0].counts)
         if free and not (said.quoted and QUOTED.match(slip)):
             continue
         spend(20)
@@ -226,90 +173,12 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
                     continue
                 if equation and equation.quoted and not known.weight and not _has_its_letters(sides[0], known):
                     continue  # a sum of three letters is one edit away from any other
-                if equation and equation.slips and not any(words in slip for words in equation.slips):
+                if equation and not is_slip_of(equation, slip):
                     continue
-                if equation and not equation.quoted and (NUMBER.match(slip) or EXCHANGED.match(slip)):
-                    continue  # frequencies and rates are counted in more ways than one
                 if NUMBER.match(slip) and said.gives_a_value:
                     continue  # a width may be given as half of another
                 if (known.weight >= LIGHT and not equation) or said.means(known, new):
                     yield new, slip, known
-
-
-@dataclass(frozen=True)
-class Said:
-    """What stands on the left of a formula, and in the words around it."""
-
-    lefts: tuple[Node, ...]
-    right: Node
-    scope: Scope
-    words: str
-    statement: Statement
-
-    @cached_property
-    def restated(self) -> frozenset[str]:
-        """The titles of the known formulas that other equations of the document give for the same letter."""
-        return frozenset().union(*(restated_as(left, self.statement, self.scope) for left in self.lefts))
-
-    def is_restated_as(self, known: Known) -> bool:
-        """Say whether the document states a known formula for the same letter elsewhere."""
-        return known.title in self.restated
-
-    def means(self, known: Known, right: Node | None = None) -> bool:
-        """Say whether a known formula is meant by the left side, or by another equation for the same letter."""
-        return self.names(known, right or self.right) or self.is_restated_as(known)
-
-    @cached_property
-    def quoted(self) -> tuple[Equation, ...]:
-        """The formulas of the handbook that may be meant."""
-        return tuple(each for each in handbook() if any(self._tells(each, left) for left in self.lefts))
-
-    @cached_property
-    def may_mean(self) -> bool:
-        """Say whether some known formula may be meant, whatever stands on the right."""
-        if self.quoted or self.restated:
-            return True
-        known: tuple[Concept | Equation, ...] = (*CONCEPTS, *EQUATIONS)
-        return any(self._may_be(each, left) for left in self.lefts for each in known)
-
-    def _may_be(self, concept: Concept | Equation, left: Node) -> bool:
-        if isinstance(concept, Equation):
-            return self._tells(concept, left)
-        if words_of(left) & set(concept.words):
-            return True
-        if concept.left in ("any", "word", "low rank") or not left_fits(concept, left, self.right):
-            return False
-        return 2 * len(concept.marks - marks_of(self.right)) <= len(concept.marks)  # an edit may add what is missing
-
-    def _tells(self, equation: Equation, left: Node) -> bool:
-        """Say whether the left side and the words around are those of an equation."""
-        return bool(spellings(left) & equation.left) and equation.is_told_by(self.scope.document.prose)
-
-    @property
-    def gives_a_value(self) -> bool:
-        """Say whether the section sets a letter of the formula."""
-        names = (part for part in self.right.walk() if isinstance(part, Name))
-        return any(self.scope.value(name) is not None or self.scope.definition(name) is not None for name in names)
-
-    def names(self, known: Known, right: Node) -> bool:
-        """Say whether the left side names what a known formula is of, which stands on the right."""
-        return any(self._names(known, left, right) for left in self.lefts)
-
-    def _names(self, known: Known, left: Node, right: Node) -> bool:
-        concept = known.concept
-        if isinstance(concept, Equation):
-            return self._tells(concept, left)
-        if concept.left == "low rank":
-            return False
-        if words_of(left) & set(concept.words):
-            return True
-        if concept.left in OF_SLOPES and known.weight < LIGHT:
-            return False  # a slope of anything
-        return concept.left not in ("any", "word") and is_about(concept, left, right)
-
-    def speaks_of(self, known: Known) -> bool:
-        """Say whether the words around name it."""
-        return any(word in self.words for word in known.title.lower().split() if len(word) > 6)
 
 
 def _names_a_measure(left: Node) -> bool:

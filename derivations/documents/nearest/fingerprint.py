@@ -151,7 +151,9 @@ def _numbers(of: Plain) -> Callable[[Env], Numbers]:
             spend()
             try:
                 number = value({**given, **changed, **dict(zip(of.free, at, strict=True))})
-            except (ValueError, OverflowError, ZeroDivisionError, TypeError) as error:
+            except ZeroDivisionError:  # of a difference, since all letters are one number: so it is under every name
+                number = math.inf
+            except (ValueError, OverflowError, TypeError) as error:
                 raise NoNumber(str(error)) from error
             found.append(_rounded(number))
         return tuple(sorted(found))

@@ -36,13 +36,13 @@ def handbook() -> tuple[Equation, ...]:
 
 
 def spellings(left: Node) -> frozenset[str]:
-    """Return how a left side is spelled: as it is, without capitals in words, and a function without its arguments.
+    """Return how a left side is spelled: as it is, and a function without its arguments, and without its labels.
 
     BLEU and Bleu are one, F_1 and f_1 are two.
     """
     whole = left_spelling(left)
-    of = spelled(left.function, None) if isinstance(left, Call) else whole
-    return frozenset({whole, _in_one_spelling(whole), _in_one_spelling(of)}) - {""}
+    parts = (spelled(left.function, None), left.function.base) if isinstance(left, Call) else ()
+    return frozenset({whole, *map(_in_one_spelling, (whole, *parts))}) - {""}
 
 
 def _in_one_spelling(left: str) -> str:

@@ -1,0 +1,103 @@
+"""What stands on the left of a formula, and in the words around it: which known formula may be meant.
+
+Definition   a formula of the handbook is named by its left side and by a word somewhere in the document; one of the
+             catalogue by its left side, or by what is met in its right side; either by another equation for one letter
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from derivations.documents.canon.concept import Concept
+from derivations.documents.canon.concepts import CONCEPTS
+from derivations.documents.canon.equations import Equation
+from derivations.documents.judge.arrays.left_sides import left_fits
+from derivations.documents.judge.canonical.recognition import is_about, marks_of, words_of
+from derivations.documents.nearest.handbook import handbook, spellings
+from derivations.documents.nearest.known import EQUATIONS, Known
+from derivations.documents.nearest.restated import restated_as
+from derivations.documents.scope import Scope
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import Name, Node
+
+__all__ = ["LIGHT", "Said"]
+
+OF_SLOPES = ("derivative", "matrix derivative", "same place", "slope")
+LIGHT = 2  # a formula of less weight is one edit away from too much
+
+
+@dataclass(frozen=True)
+class Said:
+    """What stands on the left of a formula, and in the words around it."""
+
+    lefts: tuple[Node, ...]
+    right: Node
+    scope: Scope
+    words: str
+    statement: Statement
+
+    @cached_property
+    def restated(self) -> frozenset[str]:
+        """The titles of the known formulas that other equations of the document give for the same letter."""
+        return frozenset().union(*(restated_as(left, self.statement, self.scope) for left in self.lefts))
+
+    def is_restated_as(self, known: Known) -> bool:
+        """Say whether the document states a known formula for the same letter elsewhere."""
+        return known.title in self.restated
+
+    def means(self, known: Known, right: Node | None = None) -> bool:
+        """Say whether a known formula is meant by the left side, or by another equation for the same letter."""
+        return self.names(known, right or self.right) or self.is_restated_as(known)
+
+    @cached_property
+    def quoted(self) -> tuple[Equation, ...]:
+        """The formulas of the handbook that may be meant."""
+        return tuple(each for each in handbook() if any(self._tells(each, left) for left in self.lefts))
+
+    @cached_property
+    def may_mean(self) -> bool:
+        """Say whether some known formula may be meant, whatever stands on the right."""
+        if self.quoted or self.restated:
+            return True
+        known: tuple[Concept | Equation, ...] = (*CONCEPTS, *EQUATIONS)
+        return any(self._may_be(each, left) for left in self.lefts for each in known)
+
+    def _may_be(self, concept: Concept | Equation, left: Node) -> bool:
+        if isinstance(concept, Equation):
+            return self._tells(concept, left)
+        if words_of(left) & set(concept.words):
+            return True
+        if concept.left in ("any", "word", "low rank") or not left_fits(concept, left, self.right):
+            return False
+        return 2 * len(concept.marks - marks_of(self.right)) <= len(concept.marks)  # an edit may add what is missing
+
+    def _tells(self, equation: Equation, left: Node) -> bool:
+        """Say whether the left side and the words around are those of an equation."""
+        return bool(spellings(left) & equation.left) and equation.is_told_by(self.scope.document.prose)
+
+    @property
+    def gives_a_value(self) -> bool:
+        """Say whether the section sets a letter of the formula."""
+        names = (part for part in self.right.walk() if isinstance(part, Name))
+        return any(self.scope.value(name) is not None or self.scope.definition(name) is not None for name in names)
+
+    def names(self, known: Known, right: Node) -> bool:
+        """Say whether the left side names what a known formula is of, which stands on the right."""
+        return any(self._names(known, left, right) for left in self.lefts)
+
+    def _names(self, known: Known, left: Node, right: Node) -> bool:
+        concept = known.concept
+        if isinstance(concept, Equation):
+            return self._tells(concept, left)
+        if concept.left == "low rank":
+            return False
+        if words_of(left) & set(concept.words):
+            return True
+        if concept.left in OF_SLOPES and known.weight < LIGHT:
+            return False  # a slope of anything
+        return concept.left not in ("any", "word") and is_about(concept, left, right)
+
+    def speaks_of(self, known: Known) -> bool:
+        """Say whether the words around name it."""
+        return any(word in self.words for word in known.title.lower().split() if len(word) > 6)

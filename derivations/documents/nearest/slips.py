@@ -1,0 +1,69 @@
+"""Which edits of a formula are slips of it, and which are an author's choice.
+
+Definition   an edit changes one place; what changes which letters stand there, or which function is applied, is free,
+             unless the handbook has the formula
+Result       `is_free(slip, right)`, `renames(right, new, slip, counts)`: whether an author may choose so;
+             `is_slip_of(equation, slip)`: whether an edit counts for an equation
+"""
+
+from __future__ import annotations
+
+import re
+
+from derivations.documents.canon.equations import Equation
+from derivations.documents.syntax import Aggregate, Name, Node, Number, Power, Sum
+
+__all__ = ["NUMBER", "QUOTED", "is_free", "is_slip_of", "renames"]
+
+FREE = re.compile(  # edits that change which letters stand there, or what an author may choose
+    r"the factor \D|the division by|there must be no (?:division|factor|sigma|tanh)|it must be a (?:product|quotient)"
+    r"|the logarithm is missing|the function must be|\S+ must be (?:added|subtracted)"
+)
+QUOTED = re.compile(r"the function must be|(\S+) belongs where")  # what nobody chooses in a formula of the handbook
+DIVISION = re.compile(r"the division by (\S+) is missing")
+EXCHANGED = re.compile(r"(\S+) belongs where (\S+) stands")
+NUMBER = re.compile(r"the (?:factor|summand) \d|the square is missing|the (?:number|exponent) must be")
+ONE_MORE = "the summand 1 is missing"
+
+
+def renames(right: Node, new: Node, slip: str, counts: frozenset[str]) -> bool:
+    """Say whether an edit changes what a letter stands for, its square or another count, or the ends of a sum."""
+    exchanged = EXCHANGED.match(slip)
+    if exchanged:
+        one, other = exchanged.groups()
+        return one in counts or other in counts or one.partition("_")[0] == other.partition("_")[0]
+    if _bounds(right) != _bounds(new):
+        return True
+    before, after = (
+        {part.base for part in each.walk() if isinstance(part, Power) and isinstance(part.base, Name)}
+        for each in (right, new)
+    )
+    return any(isinstance(base, Name) and not base.subscripts for base in before ^ after)
+
+
+def is_slip_of(equation: Equation, slip: str) -> bool:
+    """Say whether an edit counts for an equation; frequencies and rates are counted in more ways than one."""
+    if equation.slips and not any(words in slip for words in equation.slips):
+        return False
+    return equation.quoted or not (NUMBER.match(slip) or EXCHANGED.match(slip))
+
+
+def _bounds(node: Node) -> list[tuple[Node | None, Node | None]]:
+    return [(part.lower, part.upper) for part in node.walk() if isinstance(part, Aggregate)]
+
+
+def is_free(slip: str, right: Node) -> bool:
+    """Say whether an author may choose so; the division by the number of terms of a sum is what makes a mean."""
+    counts = {part.upper.key for part in right.walk() if isinstance(part, Aggregate) and isinstance(part.upper, Name)}
+    if slip == ONE_MORE:  # the variance of a sample is divided by one less than its size
+        return any(_is_one_less(part, counts) for part in right.walk())
+    division = DIVISION.match(slip)
+    return bool(FREE.match(slip)) and not (division and division[1] in counts)
+
+
+def _is_one_less(part: Node, counts: set[str]) -> bool:
+    """Say whether a part is n - 1, of one of some counts n."""
+    if not isinstance(part, Sum) or part.signs != (1, -1):
+        return False
+    first, second = part.terms
+    return isinstance(first, Name) and first.key in counts and isinstance(second, Number) and second.value == 1
