@@ -2,15 +2,14 @@
 
 Definition   an edit changes one place of the formula and keeps its letters. A formula of the handbook is named by its
              left side and by a word somewhere in the document; one of the catalogue by its left side
-Result       wrong where an edit makes the formula the one that is named, and it is none itself, or where the letters of
-             a formula of the handbook have changed places; conditional where only the words around name it
+Result       wrong where an edit makes the formula the one that is named, and it is none itself; conditional where only
+             the words around name it
 Assumes      a sum of three letters is one edit away from any other: such a formula is known by its letters as well
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 
 from sympy import Expr, Symbol
@@ -18,7 +17,7 @@ from sympy import Expr, Symbol
 from derivations.documents.budget import spend
 from derivations.documents.canon.edits import edits_among
 from derivations.documents.canon.equations import Equation
-from derivations.documents.canon.scalar_sampling import NoNumber, differ
+from derivations.documents.canon.scalar_sampling import NoNumber
 from derivations.documents.conditions import is_condition
 from derivations.documents.elaborate import Elaborated, NotElaborated, elaborated, letters_for
 from derivations.documents.elaborate.typings import again
@@ -40,7 +39,6 @@ NEAR = 20  # statements before and behind
 MOST_TYPINGS = 1  # whose edits are tried
 MOST_NODES = 100  # the known formulas are shorter
 NO_ROOT = "the root is missing"
-WEIGHT = re.compile("[WUV](_|$)")
 IDLE = "the sum must be over"  # every term of the sum is the same
 
 
@@ -59,10 +57,6 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
     said = Said(lefts, right, scope, scope.words(statement).lower(), statement)
     by_typing = [known_as(typing.sides[0], said.quoted) for typing in typings]
     found = [known for each in by_typing for known in each]
-    if said.quoted and (exchanged := _exchanged(typings, found)) is not None:
-        reason = f"this has the letters of the formula of {exchanged.title}, in other places"
-        yield Finding("wrong", CHECK, reason)
-        return
     if any(map(said.means, found)):
         return
     if found and not any(map(_names_a_measure, lefts)) and (all(by_typing) or not said.restated):
@@ -89,19 +83,6 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
             spoken = Finding("conditional", CHECK, f"one edit away from {known.title}: {slip}", text, result, assumed)
     if spoken is not None:
         yield spoken
-
-
-def _exchanged(typings: Sequence[Elaborated], found: Sequence[Known]) -> Known | None:
-    """Return the formula of the handbook whose very letters stand there, each in another place; None if one is it."""
-    quoted = [known for known in found if isinstance(known.concept, Equation) and known.concept.quoted]
-    for typing in typings if quoted else ():
-        with suppress(NoNumber):
-            here = plain(typing.sides[0]).expression
-            alike = [known for known in quoted if _letters(known.plain.expression) == _letters(here)]
-            several = sum(1 for name in _letters(here) if WEIGHT.match(name)) > 1  # which authors call as they like
-            if alike and not several and all(differ(here, known.plain.expression) for known in alike):
-                return alike[0]
-    return None
 
 
 def _has_its_letters(expression: Expr, known: Known) -> bool:
@@ -157,7 +138,7 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
         if free and not (said.quoted and QUOTED.match(slip)):
             continue
         spend(20)
-        if letters_for(new, typings[0].letters) - opaque:
+        if letters_for(new, typings[0].letters) != opaque:
             continue  # what has no meaning of its own has no slip either
         for typing in typings if said.restated or said.quoted else typings[:MOST_TYPINGS]:
             try:

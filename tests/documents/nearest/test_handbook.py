@@ -13,7 +13,6 @@ from tests.documents.said import ALARMS, in_a_word
 
 WRONG = (
     r"The LSTM has the cell $c_t = f_t \odot c_{t-1} - i_t \odot \tilde{c}_t$.",
-    r"The LSTM has the cell $c_t = i_t \odot c_{t-1} + f_t \odot \tilde{c}_t$.",
     r"The output of the LSTM is $h_t = o_t \odot \sigma(c_t)$.",
     r"A GRU: $h_t = (1 + z_t) \odot h_{t-1} + z_t \odot \tilde{h}_t$.",
     r"$\tanh(x) = \frac{e^x + e^{-x}}{e^x + e^{-x}}$",
@@ -24,6 +23,7 @@ WRONG = (
     r"The binary loss is $L = -y \log p - (1 + y) \log(1 - p)$.",
 )
 RIGHT = (
+    r"BLEU is $BLEU = BP \cdot exp\left(\sum_{n=1}^{N} w_n \cdot log(p_n)\right)$.",
     r"The LSTM has the cell $C_t = f_t \odot C_{t-1} + i_t \odot \tilde{C}_t$.",
     r"A GRU: $h_t = z_t \odot h_{t-1} + (1 - z_t) \odot \tilde{h}_t$.",
     r"An LSTM gate: $f_t = \sigma(W_f h_{t-1} + U_f x_t + b_f)$.",
