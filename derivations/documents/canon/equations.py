@@ -44,8 +44,8 @@ class Equation:
         return self.made()
 
     def is_told_by(self, text: str) -> bool:
-        """Say whether one of its words begins somewhere in a text: not "rope" in Europe."""
-        return bool(self.words) and bool(_beginning(self.words).search(text.lower()))
+        """Say whether one of its words begins somewhere in a text of small letters: not "rope" in Europe."""
+        return bool(self.words) and bool(_beginning(self.words).search(text))
 
 
 @lru_cache(maxsize=256)

@@ -53,7 +53,7 @@ class Said:
     @cached_property
     def quoted(self) -> tuple[Equation, ...]:
         """The formulas of the handbook that may be meant."""
-        return tuple(each for each in handbook() if any(self._tells(each, left) for left in self.lefts))
+        return tuple(each for each in handbook() if self._tells(each))
 
     @cached_property
     def may_mean(self) -> bool:
@@ -65,16 +65,20 @@ class Said:
 
     def _may_be(self, concept: Concept | Equation, left: Node) -> bool:
         if isinstance(concept, Equation):
-            return self._tells(concept, left)
+            return self._tells(concept)
         if words_of(left) & set(concept.words):
             return True
         if concept.left in ("any", "word", "low rank") or not left_fits(concept, left, self.right):
             return False
         return 2 * len(concept.marks - marks_of(self.right)) <= len(concept.marks)  # an edit may add what is missing
 
-    def _tells(self, equation: Equation, left: Node) -> bool:
-        """Say whether the left side and the words around are those of an equation."""
-        return bool(spellings(left) & equation.left) and equation.is_told_by(self.scope.document.prose)
+    @cached_property
+    def _spelled(self) -> frozenset[str]:
+        return frozenset().union(*map(spellings, self.lefts))
+
+    def _tells(self, equation: Equation) -> bool:
+        """Say whether the left side and a word of the document are those of an equation."""
+        return bool(self._spelled & equation.left) and equation.is_told_by(self.scope.document.prose)
 
     @property
     def gives_a_value(self) -> bool:
@@ -89,7 +93,7 @@ class Said:
     def _names(self, known: Known, left: Node, right: Node) -> bool:
         concept = known.concept
         if isinstance(concept, Equation):
-            return self._tells(concept, left)
+            return self._tells(concept)
         if concept.left == "low rank":
             return False
         if words_of(left) & set(concept.words):

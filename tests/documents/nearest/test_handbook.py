@@ -7,6 +7,7 @@ import pytest
 from derivations.documents.budget import budget_of
 from derivations.documents.canon.equations import Equation
 from derivations.documents.checking import check_text
+from derivations.documents.formulas import read_formula
 from derivations.documents.nearest.handbook import handbook, spellings
 from derivations.documents.nearest.known import known_as
 from tests.documents.said import ALARMS, in_a_word
@@ -72,8 +73,6 @@ def test_what_is_right_is_left_alone(text: str) -> None:
 
 
 def test_a_left_side_is_spelled_without_its_arguments_too() -> None:
-    from derivations.documents.formulas import read_formula
-
     left = read_formula(r"\mathrm{BLEU}(p, r) = 1", "latex").statements[0].sides[0]
     assert "bleu" in spellings(left)
     assert "" not in spellings(left)

@@ -171,7 +171,7 @@ def _is_meant(equation: Equation, names: dict[str, Name], statement: Statement, 
         first is not None and not first.form.assumed
     ):  # of the other way, a second entry of another sign mirrors the pair
         return True
-    return equation.is_told_by(scope.words(statement))
+    return equation.is_told_by(scope.words(statement).lower())
 
 
 def _renamed(
