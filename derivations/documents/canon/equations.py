@@ -17,6 +17,7 @@ from functools import cached_property, lru_cache
 from sympy import Expr
 
 from derivations.documents.canon.forms import Form
+from derivations.documents.syntax import Name
 
 __all__ = ["SAID_ELSEWHERE", "Equation", "equation", "form"]
 
@@ -37,6 +38,7 @@ class Equation:
     own: tuple[str, ...] = ()  # letters that the right side must have to be called wrong
     slips: tuple[str, ...] = ()  # words of the slips that count, where an author is free to make others
     quoted: bool = False  # from the handbook: the left side and the words nearby tell it, however light it is
+    family: tuple[Name, ...] = ()  # letters that tell it from others of the same form: FP and FN, beta_1 and beta_2
 
     @cached_property
     def forms(self) -> tuple[Form, ...]:

@@ -14,6 +14,7 @@ from derivations.documents.formulas.tokens import Token
 
 __all__ = ["arranged"]
 
+BRACKETS = ("(", "（")  # of a remark behind a statement, which nothing goes on with
 _ENDS_STATEMENT = frozenset(("newline", "quad", "comma", "period", "semicolon"))
 
 
@@ -28,7 +29,7 @@ def _remarked(tokens: list[Token]) -> list[Token]:
     r"""Let words in brackets at the end of a statement be a condition: `64 \text{（per head）}`."""
     for place, token in enumerate(tokens):
         last = place + 1 == len(tokens) or tokens[place + 1].kind in _ENDS_STATEMENT
-        if token.kind == "text" and place and last and token.text[:1] in "(（" and token.text[-1:] in ")）":
+        if token.kind == "text" and place and last and token.text[:1] in BRACKETS and token.text[-1:] in ")）":
             tokens[place] = token._replace(kind="cond")
     kinds = [token.kind for token in tokens[-3:]]
     if len(tokens) > 3 and kinds == ["open", "text", "close"] and tokens[-3].spaced:  # `σ(z)   (激活)` in plain text
@@ -72,7 +73,7 @@ def _numbers_formula(tokens: list[Token], place: int) -> bool:
 
 
 def _noted(tokens: list[Token]) -> Iterator[Token]:
-    r"""Put what stands in further columns, `y &= x && \text{by the rule} \\ &= z`, behind a chain that goes on."""
+    r"""Put what is remarked of a line, `y &= x && \text{by the rule} \\ &= z`, behind a chain that goes on."""
     notes: list[Token] = []
     noting, matrices = False, 0
     for place, token in enumerate(tokens):
@@ -82,12 +83,32 @@ def _noted(tokens: list[Token]) -> Iterator[Token]:
             if place + 1 == len(tokens) or tokens[place + 1].kind not in ("rel", "arrow", "newline"):
                 yield from notes
                 notes = []
-        noting = noting or (token.kind == "quad" and token.text == "column" and not matrices)
+        apart = (token.kind == "quad" and token.text == "column") or _is_remark(tokens, place)
+        noting = noting or (apart and not matrices)
         if noting:
             notes.append(token)
         else:
             yield token
     yield from notes
+
+
+def _is_remark(tokens: list[Token], place: int) -> bool:
+    r"""Say whether what begins here is said of a line that goes on: words, or what stands in brackets, after a space.
+
+    Words in brackets at the end of a line, `(by definition)`, are a remark wherever it ends.
+    """
+    token, behind = tokens[place], tokens[place + 1 : place + 2]
+    if token.kind == "cond" and token.text[:1] in BRACKETS:
+        return all(each.kind == "newline" for each in behind)
+    if token.kind != "quad" or not behind:
+        return False
+    end = next((at for at in range(place, len(tokens)) if tokens[at].kind == "newline"), len(tokens))
+    if any(each.kind not in ("rel", "arrow") for each in tokens[end + 1 : end + 2]) or end + 1 >= len(tokens):
+        return False
+    if (behind[0].kind, behind[0].text) == ("open", "("):
+        return tokens[end - 1].kind == "close" and not any(each.kind == "open" for each in tokens[place + 2 : end])
+    alone = end == place + 2 and behind[0].kind in ("name", "word")
+    return alone or behind[0].kind in ("text", "cond", "break")
 
 
 def _joined(tokens: Iterator[Token]) -> Iterator[Token]:
@@ -109,7 +130,8 @@ def _joined(tokens: Iterator[Token]) -> Iterator[Token]:
                 token.kind == "op"
                 and (token.text != "-" or kept.kind == "quad" or (related and _states_nothing(ahead, place)))
             )
-            begun = before is not None and (before.kind in ("rel", "arrow", "op") or before.kind in BREAKS)
+            remarked = before is not None and before.kind == "cond" and before.text[:1] in BRACKETS
+            begun = before is not None and before.kind in ("rel", "arrow", "op", *BREAKS) and not remarked
             if before is not None and not (goes_on or begun):
                 related = False
                 yield kept

@@ -23,7 +23,7 @@ from derivations.documents.elaborate import Elaborated, NotElaborated, elaborate
 from derivations.documents.elaborate.typings import again
 from derivations.documents.formulas import formula_text
 from derivations.documents.nearest.fingerprint import plain
-from derivations.documents.nearest.known import Known, distinct, is_of_a_known_size, known_as
+from derivations.documents.nearest.known import Known, distinct, is_of_a_known_size, known_as, strange_letters
 from derivations.documents.nearest.matching import UNNAMED
 from derivations.documents.nearest.said import LIGHT, Said
 from derivations.documents.nearest.slips import NUMBER, QUOTED, is_free, is_slip_of, renames
@@ -35,6 +35,7 @@ from derivations.documents.verdicts import Finding
 __all__ = ["check_nearest"]
 
 CHECK = "nearest"
+EQUATIONS = ("=", "≡", ":=", "←")
 NEAR = 20  # statements before and behind
 MOST_TYPINGS = 1  # whose edits are tried
 MOST_NODES = 100  # the known formulas are shorter
@@ -43,11 +44,12 @@ IDLE = "the sum must be over"  # every term of the sum is the same
 
 
 def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
-    """Compare the right side of a link with the known formulas."""
-    if link is None or statement.chain.relations[link] not in ("=", "≡", ":=") or is_condition(statement):
+    """Compare the right side of a link, or a formula that stands alone, with the known formulas."""
+    if is_condition(statement) or (link is not None and statement.chain.relations[link] not in EQUATIONS):
         return
-    right = statement.chain.sides[link + 1]
-    lefts = tuple(dict.fromkeys((statement.chain.sides[link], statement.chain.sides[0])))
+    sides = statement.chain.sides
+    right = sides[0 if link is None else link + 1]
+    lefts = () if link is None else tuple(dict.fromkeys((sides[link], sides[0])))
     if sum(1 for _ in right.walk()) > MOST_NODES or any(_are_one_function(left, right) for left in lefts):
         return
     try:
@@ -59,6 +61,12 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
     found = [known for each in by_typing for known in each]
     if any(map(said.means, found)):
         return
+    for typing in typings:
+        for known in filter(said.means, known_as(typing.sides[0], said.quoted, of_its_family=False)):
+            letters = strange_letters(typing.sides[0], known)
+            reason = f"this is not the formula of {known.title}: {letters}"
+            yield Finding("wrong", CHECK, reason, None, known.form.result or None)
+            return
     if found and not any(map(_names_a_measure, lefts)) and (all(by_typing) or not said.restated):
         return
     if not said.may_mean and not any(isinstance(part, Aggregate) for part in right.walk()):
@@ -69,9 +77,9 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
     for new, slip, known in _edited(right, typings, said):
         named = said.means(known, new)
         text, result = formula_text(new, statement.notation), known.form.result or None
-        if slip != NO_ROOT and _is_subtracted_elsewhere(lefts[-1], statement, scope):
+        if slip != NO_ROOT and any(_is_subtracted_elsewhere(left, statement, scope) for left in lefts[-1:]):
             continue  # which makes good its sign
-        if slip == NO_ROOT and _is_rooted_elsewhere(lefts[-1], statement, scope):
+        if slip == NO_ROOT and any(_is_rooted_elsewhere(left, statement, scope) for left in lefts[-1:]):
             continue  # sigma may be the variance
         if not known.form.assumed and (named or (not found and slip.startswith(IDLE) and known.weight > LIGHT)):
             elsewhere = ", which the document states elsewhere" if said.is_restated_as(known) else ""

@@ -35,7 +35,7 @@ from derivations.documents.nearest.matching import UNNAMED, is_proved_same
 from derivations.language.arrays.expression import Array, array
 from derivations.symbols import index
 
-__all__ = ["EQUATIONS", "Known", "distinct", "is_of_a_known_size", "known_as"]
+__all__ = ["EQUATIONS", "Known", "distinct", "is_of_a_known_size", "known_as", "strange_letters"]
 
 WEIGHTS = re.compile(r"(bold )?(W|w|weight)(?![a-z])")
 EQUATIONS = (*TRAINING, *RUNNING, *MEASURES, *NORMS)
@@ -139,16 +139,28 @@ def distinct(typings: Iterable[Elaborated]) -> list[Elaborated]:
     return list(found.values())
 
 
-def known_as(expression: Expr, quoted: tuple[Equation, ...] = ()) -> tuple[Known, ...]:
+def known_as(expression: Expr, quoted: tuple[Equation, ...] = (), *, of_its_family: bool = True) -> tuple[Known, ...]:
     """Return the known formulas that an expression is, with letters renamed, and weights stored either way.
 
-    Those of the handbook are looked up where they are `quoted`.
+    Those of the handbook are looked up where they are `quoted`; letters that tell a formula from others of its form are
+    its own, unless it need not be `of_its_family`.
     """
     found = _found(expression, quoted)
-    if found:
-        return found
-    turned = _turned(expression)
-    return () if turned == expression else _found(turned, quoted)
+    if not found and (turned := _turned(expression)) != expression:
+        found = _found(turned, quoted)
+    return tuple(known for known in found if not of_its_family or not strange_letters(expression, known))
+
+
+def strange_letters(expression: Expr, known: Known) -> str:
+    """Return which letters of its family a formula should have, and which it has; nothing where it has its own."""
+    family = {name.key for name in known.concept.family} if isinstance(known.concept, Equation) else set()
+    here, there = (
+        {symbol.name.partition("[")[0] for symbol in each.atoms(Symbol)} & family
+        for each in (expression, known.plain.expression)
+    )
+    if not here or here == there:
+        return ""
+    return f"{' and '.join(sorted(there - here))} belongs where {' and '.join(sorted(here - there))} stands"
 
 
 def _turned(expression: Expr) -> Expr:
@@ -185,10 +197,12 @@ def _found_unnamed(expression: Expr, quoted: tuple[Equation, ...]) -> tuple[Know
 def _proved(expression: Expr, quoted: tuple[Equation, ...]) -> Iterator[Known]:
     try:
         here = plain(expression)
-        prints = [(table, fingerprint(here, table.first_numbers)) for table in _tables(quoted)]
+        counted = profile(here)
+        tables = [table for table in _tables(quoted) if counted in table.first_numbers]
+        print_ = fingerprint(here, [table.first_numbers[counted] for table in tables])
     except NoNumber:
         return
-    for table, print_ in prints:
+    for table in tables:
         for group in table.groups(print_):
             if is_proved_same(here, group[0].plain):
                 yield from group

@@ -1,7 +1,8 @@
 """What stands on the left of a formula, and in the words around it: which known formula may be meant.
 
-Definition   a formula of the handbook is named by its left side and by a word somewhere in the document; one of the
-             catalogue by its left side, or by what is met in its right side; either by another equation for one letter
+Definition   a formula of the handbook is named by its left side and by a word somewhere in the document, one that is
+             long by a word nearby; one of the catalogue by its left side, or by what is met in its right side; either
+             by another equation for one letter
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ __all__ = ["LIGHT", "Said"]
 
 OF_SLOPES = ("derivative", "matrix derivative", "same place", "slope")
 LIGHT = 2  # a formula of less weight is one edit away from too much
+HEAVY = 3  # a formula of so much weight is told by its right side and a word nearby
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Said:
     @cached_property
     def quoted(self) -> tuple[Equation, ...]:
         """The formulas of the handbook that may be meant."""
-        return tuple(each for each in handbook() if self._tells(each))
+        return tuple(each for each in handbook() if self._tells(each) or self._is_spoken_of(each))
 
     @cached_property
     def may_mean(self) -> bool:
@@ -80,6 +82,10 @@ class Said:
         """Say whether the left side and a word of the document are those of an equation."""
         return bool(self._spelled & equation.left) and equation.is_told_by(self.scope.document.prose)
 
+    def _is_spoken_of(self, equation: Equation) -> bool:
+        """Say whether a word of an equation stands nearby; what has none is told by its left side alone."""
+        return all(equation.words) and equation.is_told_by(self.words)
+
     @property
     def gives_a_value(self) -> bool:
         """Say whether the section sets a letter of the formula."""
@@ -87,8 +93,12 @@ class Said:
         return any(self.scope.value(name) is not None or self.scope.definition(name) is not None for name in names)
 
     def names(self, known: Known, right: Node) -> bool:
-        """Say whether the left side names what a known formula is of, which stands on the right."""
-        return any(self._names(known, left, right) for left in self.lefts)
+        """Say whether the left side names what a known formula is of, which stands on the right, or a word nearby."""
+        return self._is_named_nearby(known) or any(self._names(known, left, right) for left in self.lefts)
+
+    def _is_named_nearby(self, known: Known) -> bool:
+        concept = known.concept
+        return isinstance(concept, Equation) and known.weight >= HEAVY and self._is_spoken_of(concept)
 
     def _names(self, known: Known, left: Node, right: Node) -> bool:
         concept = known.concept

@@ -19,7 +19,9 @@ FREE = re.compile(  # edits that change which letters stand there, or what an au
     r"the factor \D|the division by|there must be no (?:division|factor|sigma|tanh)|it must be a (?:product|quotient)"
     r"|the logarithm is missing|the function must be|\S+ must be (?:added|subtracted)"
 )
-QUOTED = re.compile(r"the function must be|(\S+) belongs where")  # what nobody chooses in a formula of the handbook
+QUOTED = re.compile(
+    r"the function must be|the logarithm is missing|(\S+) belongs where"
+)  # what nobody chooses in a formula of the handbook
 DIVISION = re.compile(r"the division by (\S+) is missing")
 EXCHANGED = re.compile(r"(\S+) belongs where (\S+) stands")
 NUMBER = re.compile(r"the (?:factor|summand) \d|the square is missing|the (?:number|exponent) must be")

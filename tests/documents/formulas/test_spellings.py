@@ -172,3 +172,26 @@ def test_bars_in_pairs_are_one_sign_each():
     assert side("||x||_2^2") == side(r"\|x\|_2^2")
     assert side("D_{KL}(P || Q)") == side(r"D_{KL}(P \| Q)")
     assert side("|a||b|") == side("|a| |b|")
+
+
+REMARKS = (
+    r"\quad \text{(by definition)}",
+    r"\quad \text{by the chain rule}",
+    r"\qquad (x = 1)",
+    r"\quad \text{where } x > 0",
+    r"& \text{by definition}",
+)
+
+
+@pytest.mark.parametrize("remark", REMARKS)
+def test_a_line_goes_on_behind_a_remark(remark: str) -> None:
+    lines = rf"\begin{{aligned}} a &= 2 \times 3 {remark} \\ &= 6 \\ b &= 7 \end{{aligned}}"
+    first = read_formula(lines, "latex").statements[0]
+    assert [formula_text(each, "plain") for each in first.sides] == ["a", "2 × 3", "6"]
+
+
+@pytest.mark.parametrize("remark", REMARKS[:2])
+def test_the_next_line_is_no_part_of_a_remark(remark: str) -> None:
+    lines = rf"\begin{{aligned}} a &= 2 \times 3 {remark} \\ b &= 7 {remark} \end{{aligned}}"
+    chains = [each for each in read_formula(lines, "latex").statements if each.relations]
+    assert [formula_text(chain.sides[0], "plain") for chain in chains] == ["a", "b"]

@@ -14,7 +14,7 @@ Assumes      `log` may have the base e, 2 or 10, GB may be 10^9 or 2^30 bytes, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -34,10 +34,11 @@ from derivations.documents.judge.numbers.rounding import COUNTED, check_rounding
 from derivations.documents.judge.numbers.scale_of_both import scale_of_both
 from derivations.documents.judge.numbers.units import BYTES, UNITS, conversions, is_scaled
 from derivations.documents.judge.numbers.values import MOST_BITS, Enclosure
+from derivations.documents.judge.numbers.written_arrays import entries_beside
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Name, Node, Number, Product, rebuilt
-from derivations.documents.verdicts import Finding
+from derivations.documents.verdicts import Finding, settled
 
 __all__ = ["check_arithmetic"]
 
@@ -54,11 +55,39 @@ def check_arithmetic(statement: Statement, link: int | None, scope: Scope) -> It
         return
     relation = statement.chain.relations[link]
     left, right = statement.chain.sides[link : link + 2]
-    if not isinstance(relation, str) or _is_set(left, relation) or _is_set(right, relation):
+    if not isinstance(relation, str):
         return
+    entries = entries_beside(left, right, scope) if relation in EQUALITIES else {}
+    if entries:
+        yield from _of_entries(entries, statement, link, scope)
+    elif not _is_set(left, relation) and not _is_set(right, relation):
+        yield from _between(left, right, statement, link, scope)
+
+
+def _of_entries(
+    entries: Mapping[tuple[int, ...], tuple[Node, Node]], statement: Statement, link: int, scope: Scope
+) -> Iterator[Finding]:
+    """Yield what is found of two arrays; nothing where most entries differ, for another operation is meant then."""
+    found = {place: tuple(_between(*pair, statement, link, scope)) for place, pair in entries.items()}
+    if not all(found.values()):
+        return
+    said = {place: settled(each) for place, each in found.items()}
+    wrong = {place: each for place, each in said.items() if each.verdict == "wrong"}
+    if len(wrong) == 1 or 2 * len(wrong) < len(said):
+        for place, each in wrong.items():
+            where = f"entry {', '.join(map(str, place))}: " if len(said) > 1 else ""
+            yield Finding("wrong", each.check, where + each.reason, each.right)
+            return
+        assumed = tuple(dict.fromkeys(text for each in said.values() for text in each.assumptions))
+        reason = f"all {len(said)} entries are what is printed" if len(said) > 1 else next(iter(said.values())).reason
+        yield Finding("conditional" if assumed else "holds", CHECK, reason, assumptions=assumed)
+
+
+def _between(left: Node, right: Node, statement: Statement, link: int, scope: Scope) -> tuple[Finding, ...]:
+    """Return what is found of two numbers."""
+    relation = str(statement.chain.relations[link])
     ways = given_numbers(scope, left, right) if statement.chain.condition is None else ({},)
-    found = [tuple(_found(NumberLink(statement, left, right, relation, scope, way), link)) for way in ways]
-    yield from best_of(found)
+    return best_of([tuple(_found(NumberLink(statement, left, right, relation, scope, way), link)) for way in ways])
 
 
 def _found(question: NumberLink, link: int) -> Iterator[Finding]:

@@ -1,6 +1,9 @@
 """The handbook: formulas that many texts quote, read as any document is.
 
-Definition   `handbook.toml` has each as people write it, with its other forms, and the words that stand near it
+Definition   the tables beside this module have each as people write it, with its other forms, and the words that stand
+             near it: `is`, the usual form first, then others that are right as well; `words`, one of which stands near
+             where it is meant (without words, the left side tells); `left`, other spellings of the left side, with @ for
+             its running index; `family`, letters that tell it from others of the same form; `source`, where it is from
 Result       `handbook()` are equations like those of the catalogue, with the entries of their right sides as forms
 Raises       ValueError where a formula of the handbook is not read or not typed
 """
@@ -21,7 +24,7 @@ from derivations.documents.judge.canonical.spellings import left_spelling, spell
 from derivations.documents.readers import read_text
 from derivations.documents.scope import Scope, read_scopes
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Chain, Node
+from derivations.documents.syntax import Call, Chain, Name, Node
 
 __all__ = ["handbook", "spellings"]
 
@@ -31,8 +34,9 @@ SIGMOID = "The sigmoid function.\n\n"  # where a text speaks of it, sigma is the
 @cache
 def handbook() -> tuple[Equation, ...]:
     """Return the formulas of the handbook."""
-    text = Path(__file__).with_name("handbook.toml").read_text(encoding="utf-8")
-    return tuple(map(_equation, tomllib.loads(text)["formula"]))
+    tables = sorted(Path(__file__).parent.glob("*.toml"))
+    entries = (each for table in tables for each in tomllib.loads(table.read_text(encoding="utf-8"))["formula"])
+    return tuple(map(_equation, entries))
 
 
 def spellings(left: Node) -> frozenset[str]:
@@ -50,8 +54,8 @@ def _in_one_spelling(left: str) -> str:
 
 
 def _equation(entry: Mapping[str, Any]) -> Equation:
-    chains = [_chain(text) for text in entry["is"]]
-    lefts = {spelling for chain in chains for spelling in spellings(chain.sides[0])}
+    named = {text.partition(" = ")[0] for text in entry["is"]}  # the right sides are read when they are asked for
+    lefts = {spelling for text in sorted(named) for spelling in spellings(_side(text))}
     lefts |= set(map(_in_one_spelling, entry.get("left", "").split()))
     words = tuple(entry["words"].split("|")) if "words" in entry else ("",)  # what has none is told by its left side
     return Equation(
@@ -61,7 +65,22 @@ def _equation(entry: Mapping[str, Any]) -> Equation:
         partial(_forms, tuple(entry["is"])),
         words=words,
         quoted=True,
+        family=tuple(map(_name, entry.get("family", "").split())),
     )
+
+
+@cache
+def _side(text: str) -> Node:
+    reading = read_formula(text, "latex")
+    if reading.stopped is not None or len(reading.statements) != 1 or reading.statements[0].relations:
+        raise ValueError(f"no side of a formula of the handbook: {text}")
+    return reading.statements[0].sides[0]
+
+
+def _name(text: str) -> Name:
+    if not isinstance(name := _side(text), Name):
+        raise ValueError(f"no letter of the handbook: {text}")
+    return name
 
 
 def _chain(text: str) -> Chain:
