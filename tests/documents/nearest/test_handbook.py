@@ -22,7 +22,7 @@ WRONG = (
     r"The scaling law is $L(N, D) = E + \frac{A}{N^\alpha} - \frac{B}{D^\beta}$.",
     r"The error of GAE: $\delta_t = r_t - \gamma V(s_{t+1}) - V(s_t)$.",
     r"The binary loss is $L = -y \log p - (1 + y) \log(1 - p)$.",
-    r"The contrastive loss is $R = \log \frac{\exp(s_i / \tau)}{\sum_{j=1}^{n} \exp(s_j / \tau)}$.",  # told by the right
+    r"The contrastive loss is $R = \log \frac{\exp(s_i / \tau)}{\sum_{j=1}^{n} \exp(s_j / \tau)}$.",  # told so
     r"A GRU has $\tilde{h}_t = \tanh(W (z_t \odot h_{t-1}) + U x_t + b)$.",  # r belongs to it
     r"The precision is $\mathrm{Precision} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FN}}$.",
 )

@@ -1,8 +1,8 @@
 """The handbook: formulas that many texts quote, read as any document is.
 
 Definition   the tables beside this module have each as people write it, with its other forms, and the words that stand
-             near it: `is`, the usual form first, then others that are right as well; `words`, one of which stands near
-             where it is meant (without words, the left side tells); `left`, other spellings of the left side, with @ for
+             near it: `is`, the usual form first, then others that are right as well; `words`, one of which is near
+             where it is meant (without words, the left side tells); `left`, other spellings of the left side, @ for
              its running index; `family`, letters that tell it from others of the same form; `source`, where it is from
 Result       `handbook()` are equations like those of the catalogue, with the entries of their right sides as forms
 Raises       ValueError where a formula of the handbook is not read or not typed
