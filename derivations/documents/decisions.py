@@ -7,6 +7,7 @@ from derivations.documents.decide.gradients import check_stated_gradients
 from derivations.documents.decide.identities import check_identities
 from derivations.documents.decide.parallels import check_parallels
 from derivations.documents.decide.patterns import check_patterns
+from derivations.documents.decide.unused_indices import check_unused_indices
 from derivations.documents.judge import Check
 from derivations.documents.nearest.checking import check_nearest
 
@@ -21,4 +22,5 @@ DECISIONS: tuple[Check, ...] = (
     check_patterns,
     check_contractions,
     check_differentials,
+    check_unused_indices,
 )

@@ -29,7 +29,7 @@ from derivations.documents.nearest.said import LIGHT, Said
 from derivations.documents.nearest.slips import NUMBER, QUOTED, is_free, is_slip_of, renames
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Aggregate, Call, Name, Negative, Node, Root
+from derivations.documents.syntax import Aggregate, Call, Entry, Name, Negative, Node, Root
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_nearest"]
@@ -40,6 +40,7 @@ NEAR = 20  # statements before and behind
 MOST_TYPINGS = 1  # whose edits are tried
 MOST_NODES = 100  # the known formulas are shorter
 NO_ROOT = "the root is missing"
+NO_LOGARITHM = "the logarithm is missing"
 IDLE = "the sum must be over"  # every term of the sum is the same
 
 
@@ -107,8 +108,9 @@ def _letters(expression: Expr) -> frozenset[str]:
 
 def _are_one_function(left: Node, right: Node) -> bool:
     """Say whether a function is equated with itself elsewhere: `softmax(z) = softmax(z + c)` defines no softmax."""
-    return isinstance(left, Call) and any(
-        isinstance(part, Call) and part.function == left.function for part in right.walk()
+    call = left.of if isinstance(left, Entry) else left
+    return isinstance(call, Call) and any(
+        isinstance(part, Call) and part.function == call.function for part in right.walk()
     )
 
 
@@ -136,10 +138,13 @@ def _parts_elsewhere(statement: Statement, scope: Scope) -> Iterator[Node]:
 
 def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tuple[Node, str, Known]]:
     tempered = any(isinstance(part, Name) and part.base in ("tau", "τ", "T") for part in right.walk())
+    summed = any(isinstance(part, Aggregate) for part in right.walk())
     opaque = letters_for(right, typings[0].letters)
     for new, slip in edits_among(right, (right,)):
         if tempered and slip == NO_ROOT:
             continue  # a temperature may be the root itself
+        if slip == NO_LOGARITHM and not summed:
+            continue  # a loss by itself
         if not said.may_mean and not slip.startswith(IDLE):
             continue
         free = is_free(slip, right) or renames(right, new, slip, typings[0].counts)
@@ -148,7 +153,7 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
         spend(20)
         if letters_for(new, typings[0].letters) != opaque:
             continue  # what has no meaning of its own has no slip either
-        for typing in typings if said.restated or said.quoted else typings[:MOST_TYPINGS]:
+        for typing in typings if said.restated or said.is_quoted else typings[:MOST_TYPINGS]:
             try:
                 found = again((new,), typing, said.scope)
             except NotElaborated:

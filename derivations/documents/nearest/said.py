@@ -53,6 +53,11 @@ class Said:
         return self.names(known, right or self.right) or self.is_restated_as(known)
 
     @cached_property
+    def is_quoted(self) -> bool:
+        """Whether the left side is that of a formula of the handbook."""
+        return any(self._tells(each) for each in self.quoted)
+
+    @cached_property
     def quoted(self) -> tuple[Equation, ...]:
         """The formulas of the handbook that may be meant."""
         return tuple(each for each in handbook() if self._tells(each) or self._is_spoken_of(each))

@@ -143,6 +143,11 @@ RULES = {
             "others. Mend the transpose or the order that is named.",
         ),
         Rule(
+            "index",
+            "A sum must run over an index that stands in it",
+            "Every term of the sum is the same, and has an index that nothing binds. Sum over that index.",
+        ),
+        Rule(
             "average",
             "A sum must be divided by the number of its terms",
             "The sum begins with 0 or 2, goes up to n, and is divided by n. Mend its first index.",

@@ -28,6 +28,7 @@ __all__ = ["CHECK", "USUAL", "by_algebra", "is_rounded", "ratio_of", "related"]
 CHECK = "chain"
 MOST_TERMS = 64
 LARGE = 1_000  # 0.5 d = 0.6 d is no matter of digits
+FINE = 100  # times half a unit of the last digit: such a decimal was rounded, where 0.5 is meant as it stands
 USUAL = ((d_k, d_model / h), (d_v, d_model / h), (d_ff, 4 * d_model))  # in this order, as is assumed of a layer
 
 
@@ -77,9 +78,11 @@ def _refuted_by_sizes(first: Expr, second: Expr, known: Mapping[Symbol, Expr]) -
 
 
 def is_rounded(left: Node, right: Node, ratio: Expr | None) -> bool:
-    """Say whether two sides are as near to each other as the digits of a large number tell: `4096 * 32 B = 1.3e5 B`."""
+    """Say whether two sides are as near as the digits of a number tell: `4096 * 32 B = 1.3e5 B`, 0.0667."""
     numbers = (part for side in (left, right) for part in side.walk() if isinstance(part, Number) and not part.exact)
-    spread = sum(each.half_unit / each.value for each in numbers if each.value >= LARGE)
+    spread = sum(
+        each.half_unit / each.value for each in numbers if each.value >= LARGE or each.half_unit * FINE <= each.value
+    )
     return ratio is not None and ratio.is_Rational is True and abs(ratio - 1) <= Rational(spread)
 
 

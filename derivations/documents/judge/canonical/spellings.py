@@ -32,7 +32,7 @@ def running(left: Node) -> Node | None:
 def _is_running(node: Node) -> bool:
     match node:
         case Name(base=base, subscripts=()):
-            return len(base) == 1
+            return len(base) == 1 and not base.isupper()  # E_A, L_{DPO} have labels
         case Sum(terms=(Name() as letter, Number())):
             return _is_running(letter)
         case Name(base="", subscripts=_) | _:

@@ -3,13 +3,15 @@
 Definition   the tables beside this module have each as people write it, with its other forms, and the words that stand
              near it: `is`, the usual form first, then others that are right as well; `words`, one of which is near
              where it is meant (without words, the left side tells); `left`, other spellings of the left side, @ for
-             its running index; `family`, letters that tell it from others of the same form; `source`, where it is from
+             its running index; `family`, letters that tell it from others of the same form; `source`, where it is from;
+             `terms` has words in other languages
 Result       `handbook()` are equations like those of the catalogue, with the entries of their right sides as forms
 Raises       ValueError where a formula of the handbook is not read or not typed
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
@@ -28,21 +30,24 @@ from derivations.documents.syntax import Call, Chain, Name, Node
 
 __all__ = ["handbook", "spellings"]
 
+SCRIPT = re.compile(r"^cal(?=[A-Z])")
+LABEL = re.compile(r"(?:_[A-Za-z](?![A-Za-z])){2,}")  # L_{DPO}, letter by letter
 SIGMOID = "The sigmoid function.\n\n"  # where a text speaks of it, sigma is the sigmoid
 
 
 @cache
 def handbook() -> tuple[Equation, ...]:
     """Return the formulas of the handbook."""
-    tables = sorted(Path(__file__).parent.glob("*.toml"))
-    entries = (each for table in tables for each in tomllib.loads(table.read_text(encoding="utf-8"))["formula"])
-    return tuple(map(_equation, entries))
+    paths = sorted(Path(__file__).parent.glob("*.toml"))
+    tables = [tomllib.loads(path.read_text(encoding="utf-8")) for path in paths]
+    terms = {word: others.split("|") for table in tables for word, others in table.get("terms", {}).items()}
+    return tuple(_equation(entry, terms) for table in tables for entry in table.get("formula", ()))
 
 
 def spellings(left: Node) -> frozenset[str]:
     """Return how a left side is spelled: as it is, and a function without its arguments, and without its labels.
 
-    BLEU and Bleu are one, F_1 and f_1 are two.
+    BLEU and Bleu are one, F_1 and f_1 are two; a script L is an L.
     """
     whole = left_spelling(left)
     parts = (spelled(left.function, None), left.function.base) if isinstance(left, Call) else ()
@@ -50,14 +55,16 @@ def spellings(left: Node) -> frozenset[str]:
 
 
 def _in_one_spelling(left: str) -> str:
-    return left.lower() if sum(map(str.isalpha, left)) > 2 else left
+    joined = LABEL.sub(lambda found: "_" + found[0].replace("_", ""), SCRIPT.sub("", left))
+    return joined.lower() if sum(map(str.isalpha, joined)) > 2 else joined
 
 
-def _equation(entry: Mapping[str, Any]) -> Equation:
+def _equation(entry: Mapping[str, Any], terms: Mapping[str, list[str]]) -> Equation:
     named = {text.partition(" = ")[0] for text in entry["is"]}  # the right sides are read when they are asked for
     lefts = {spelling for text in sorted(named) for spelling in spellings(_side(text))}
     lefts |= set(map(_in_one_spelling, entry.get("left", "").split()))
-    words = tuple(entry["words"].split("|")) if "words" in entry else ("",)  # what has none is told by its left side
+    english = entry.get("words", "").split("|")  # what has none is told by its left side
+    words = tuple(dict.fromkeys(other for word in english for other in (word, *terms.get(word, ()))))
     return Equation(
         entry["title"],
         frozenset(lefts),

@@ -1,0 +1,51 @@
+r"""Sums whose index stands nowhere in them: `\sum_{j=1}^{N} x_i`.
+
+Definition   every term of such a sum is the same; it is meant so in `\sum_{j=1}^{N} c`, and not where the terms have an
+             index that nothing binds: neither a sum, nor the left side, nor anything else in the statement
+Result       wrong, with the index that the sum should run over, where there is one
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from derivations.documents.scope import Scope
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import Aggregate, Name, Node
+from derivations.documents.verdicts import Finding
+
+__all__ = ["check_unused_indices"]
+
+CHECK = "index"
+
+
+def check_unused_indices(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
+    """Yield that a sum runs over an index that it does not have."""
+    sides = statement.chain.sides
+    right = sides[0 if link is None else link + 1]
+    for part in right.walk():
+        if not isinstance(part, Aggregate) or part.kind != "sum" or len(part.index) != 1 or part.upper is None:
+            continue
+        ((bound,), indices) = (part.index, _indices(part.body))
+        if bound.key in indices or any(isinstance(each, Name) and bound in each.walk() for each in part.body.walk()):
+            continue
+        everywhere = sum((_indices(side) for side in dict.fromkeys((*sides[:1], right))), Counter[str]())
+        others = {each.key for p in right.walk() if isinstance(p, Aggregate) for each in p.index}
+        free = [
+            key
+            for key, count in indices.items()
+            if key not in others and everywhere[key] == count and scope.is_index(Name(key))
+        ]
+        if len(free) == 1:
+            reason = f"the sum over {bound.key} has no {bound.key} in it, and nothing binds {free[0]}"
+            yield Finding("wrong", CHECK, reason, f"a sum over {free[0]}")
+            return
+
+
+def _indices(node: Node) -> Counter[str]:
+    """Return the letters that stand alone below or above other letters, with how often."""
+    names = (part for part in node.walk() if isinstance(part, Name))
+    scripts = (script for name in names for script in (*name.subscripts, *name.superscripts))
+    found = (each for script in scripts for each in script.walk() if isinstance(each, Name))
+    return Counter(each.key for each in found if len(each.key) == 1 and each.key.islower())
