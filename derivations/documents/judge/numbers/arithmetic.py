@@ -14,7 +14,7 @@ Assumes      `log` may have the base e, 2 or 10, GB may be 10^9 or 2^30 bytes, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -34,10 +34,10 @@ from derivations.documents.judge.numbers.rounding import COUNTED, check_rounding
 from derivations.documents.judge.numbers.scale_of_both import scale_of_both
 from derivations.documents.judge.numbers.units import BYTES, UNITS, conversions, is_scaled
 from derivations.documents.judge.numbers.values import MOST_BITS, Enclosure
-from derivations.documents.judge.numbers.written_arrays import entries_beside
+from derivations.documents.judge.numbers.written_arrays import Beside, entries_beside
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Name, Node, Number, Product, rebuilt
+from derivations.documents.syntax import Arrow, Call, Name, Node, Number, Product, rebuilt
 from derivations.documents.verdicts import Finding, settled
 
 __all__ = ["check_arithmetic"]
@@ -55,25 +55,27 @@ def check_arithmetic(statement: Statement, link: int | None, scope: Scope) -> It
         return
     relation = statement.chain.relations[link]
     left, right = statement.chain.sides[link : link + 2]
-    if not isinstance(relation, str):
+    if isinstance(relation, Arrow):
+        if link and isinstance(left, Name):  # `[2, 1] -> softmax -> [0.73, 0.27]`
+            applied = Call(left, (statement.chain.sides[link - 1],))
+            entries = entries_beside(applied, right, scope)
+            yield from _of_entries(entries, "=", statement, link, scope) if entries else ()
         return
-    entries = entries_beside(left, right, scope) if relation in EQUALITIES else {}
-    if entries:
-        yield from _of_entries(entries, statement, link, scope)
+    entries = entries_beside(left, right, scope) if relation in EQUALITIES else None
+    if entries is not None:
+        yield from _of_entries(entries, relation, statement, link, scope)
     elif not _is_set(left, relation) and not _is_set(right, relation):
-        yield from _between(left, right, statement, link, scope)
+        yield from _between(left, right, relation, statement, link, scope)
 
 
-def _of_entries(
-    entries: Mapping[tuple[int, ...], tuple[Node, Node]], statement: Statement, link: int, scope: Scope
-) -> Iterator[Finding]:
-    """Yield what is found of two arrays; nothing where most entries differ, for another operation is meant then."""
-    found = {place: tuple(_between(*pair, statement, link, scope)) for place, pair in entries.items()}
+def _of_entries(entries: Beside, relation: str, statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
+    """Yield what is found of two arrays; nothing where most entries differ, and another operation may be meant."""
+    found = {place: _between(*pair, relation, statement, link, scope) for place, pair in entries.pairs.items()}
     if not all(found.values()):
         return
     said = {place: settled(each) for place, each in found.items()}
     wrong = {place: each for place, each in said.items() if each.verdict == "wrong"}
-    if len(wrong) == 1 or 2 * len(wrong) < len(said):
+    if entries.is_certain or len(wrong) == 1 or 2 * len(wrong) < len(said):
         for place, each in wrong.items():
             where = f"entry {', '.join(map(str, place))}: " if len(said) > 1 else ""
             yield Finding("wrong", each.check, where + each.reason, each.right)
@@ -83,9 +85,10 @@ def _of_entries(
         yield Finding("conditional" if assumed else "holds", CHECK, reason, assumptions=assumed)
 
 
-def _between(left: Node, right: Node, statement: Statement, link: int, scope: Scope) -> tuple[Finding, ...]:
+def _between(
+    left: Node, right: Node, relation: str, statement: Statement, link: int, scope: Scope
+) -> tuple[Finding, ...]:
     """Return what is found of two numbers."""
-    relation = str(statement.chain.relations[link])
     ways = given_numbers(scope, left, right) if statement.chain.condition is None else ({},)
     return best_of([tuple(_found(NumberLink(statement, left, right, relation, scope, way), link)) for way in ways])
 

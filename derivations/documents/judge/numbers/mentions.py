@@ -14,21 +14,16 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from derivations.documents.judge.numbers.printed import Printed, decimal, printed, rounded
-from derivations.documents.judge.numbers.values import Enclosure, enclose
+from derivations.documents.judge.numbers.values import Enclosure
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import (
     Annotated,
-    Arrow,
     Call,
-    Fence,
     List,
     MatrixLiteral,
     Name,
     Node,
-    Quotient,
-    Sum,
-    Transpose,
     Words,
 )
 from derivations.documents.verdicts import Finding, Repair
@@ -65,11 +60,8 @@ def check_mentions(statement: Statement, link: int | None, scope: Scope) -> Iter
         sides: Sequence[Node] = chain.sides
     else:
         sides = chain.sides[link + 1 : link + 2] if link else chain.sides[:2]
-        relation = chain.relations[link]
-        found = tuple(_softmax(statement, link)) if relation in ("=", "≈") or isinstance(relation, Arrow) else ()
-        if found:
-            yield from found
-            return
+        if any(isinstance(part, List | MatrixLiteral) for part in chain.sides[link].walk()):
+            return  # what it is computed from says more
     for side in sides:
         yield from _sums_to_one(statement, side, chain.sides[0], scope)
 
@@ -113,49 +105,6 @@ def _directly_before(before: Statement, statement: Statement) -> bool:
 def _in_place(statement: Statement, shown: Printed, text: str | None) -> Repair | None:
     at = statement.passage.text.find(shown.number.text, shown.number.start)
     return Repair(at, at + len(shown.number.text), text) if text is not None and at >= 0 else None
-
-
-# --- the softmax of numbers ---
-
-
-def _softmax(statement: Statement, link: int) -> Iterator[Finding]:
-    """Decide `softmax([2, 1]) = [0.73, 0.27]` and `[2, 1] -> softmax -> [0.73, 0.27]` entry by entry."""
-    left, right = statement.chain.sides[link : link + 2]
-    scores: tuple[Node, ...] = ()
-    if isinstance(left, Call) and left.function.base.lower() == "softmax" and len(left.arguments) == 1:
-        scores = _entries(left.arguments[0])
-    elif isinstance(left, Name) and left.base.lower() == "softmax" and link:
-        scores = _entries(statement.chain.sides[link - 1])
-    shown = _entries(right)
-    if len(scores) < 2 or len(scores) != len(shown):
-        return
-    powers = tuple(Call(Name("exp"), (score,)) for score in scores)
-    total = Sum(powers, (1,) * len(powers))
-    values = [enclose(Quotient(power, total), bits=256) for power in powers]
-    pairs = [(value, number) for value, number in zip(values, map(printed, shown), strict=True) if value and number]
-    if len(pairs) != len(scores):
-        return
-    right_ones = [rounded(value, number) or decimal(value) for value, number in pairs]
-    for value, number in pairs:
-        off = max(abs(value.low - number.value), abs(value.high - number.value))
-        if number.exact and A_GOOD_PART < off <= number.half_unit:
-            return  # 0 and 1 are no shares that were rounded from a half
-        if off > number.half_unit:
-            reason = f"the softmax of these numbers has the entry {decimal(value)}, not {number.number.text}"
-            yield Finding("wrong", CHECK, reason, right=f"[{', '.join(right_ones)}]")
-            return
-    yield Finding("holds", CHECK, "every entry is the softmax of the numbers, rounded as printed")
-
-
-def _entries(node: Node) -> tuple[Node, ...]:
-    """Return the entries of a list, of a row or of a column."""
-    while isinstance(node, Fence | Transpose | Annotated):
-        node = node.inside if isinstance(node, Fence) else node.operand if isinstance(node, Transpose) else node.of
-    if isinstance(node, List):
-        return node.items
-    if isinstance(node, MatrixLiteral) and (len(node.rows) == 1 or all(len(row) == 1 for row in node.rows)):
-        return tuple(entry for row in node.rows for entry in row)
-    return ()
 
 
 # --- weights that sum to 1 ---

@@ -2,7 +2,7 @@ r"""Vectors and matrices that are written out in numbers, and what is computed w
 
 Definition   a list is a vector, a `pmatrix` a matrix; a letter is the array that its section writes out for it
 Result       `entries_beside(left, right, scope)`: the entries of two sides at the same places, each a formula of
-             numbers; none where a side has no array, or more than one may be meant
+             numbers, and whether nothing else may be meant; None where a side has no array, or more than one
 Assumes      what is multiplied without a sign, or by a dot, is a matrix product, and of two vectors the inner product;
              a softmax is taken along the rows
 """
@@ -57,24 +57,34 @@ class _Value:
         return len(self.rows), len(self.rows[0])
 
 
-def entries_beside(left: Node, right: Node, scope: Scope) -> Mapping[tuple[int, ...], tuple[Node, Node]]:
-    """Return the entries of two sides by their places, counted from 1; nothing where no side has an array."""
+@dataclass(frozen=True)
+class Beside:
+    """The entries of two sides by their places, counted from 1."""
+
+    pairs: Mapping[tuple[int, ...], tuple[Node, Node]]
+    is_certain: bool  # no arrays are multiplied, which is done in more ways than one, and no letter stands for one
+
+
+def entries_beside(left: Node, right: Node, scope: Scope) -> Beside | None:
+    """Return the entries of two sides; None where no side has an array, or they are not alike."""
     for one in _meanings(left, right, scope):
+        reader = _Reader(scope)
         try:
-            first, second = _Reader(scope).value(one, 0), _Reader(scope).value(right, 0)
+            first, second = reader.value(one, 0), reader.value(right, 0)
         except _Unwritten:
             continue
         is_computed = first.rows != ((one,),) or second.rows != ((right,),)
         if not is_computed or not _are_alike(first, second):
             continue
         width = first.shape[1]
-        flat = [[entry for row in value.rows for entry in row] for value in (first, second)]
+        flat: list[list[Node]] = [[entry for row in value.rows for entry in row] for value in (first, second)]
         is_matrix = first.axes == 2 and 1 not in first.shape
-        return {
-            (at // width + 1, at % width + 1) if is_matrix else (at + 1,): pair
-            for at, pair in enumerate(zip(*flat, strict=True))
+        pairs: dict[tuple[int, ...], tuple[Node, Node]] = {
+            (at // width + 1, at % width + 1) if is_matrix else (at + 1,): (mine, other)
+            for at, (mine, other) in enumerate(zip(*flat, strict=True))
         }
-    return {}
+        return Beside(pairs, one is left and reader.is_certain)
+    return None
 
 
 def _meanings(left: Node, right: Node, scope: Scope) -> Iterator[Node]:
@@ -96,11 +106,12 @@ def _number(node: Node) -> _Value:
     return _Value(((node,),), 0)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Reader:
     """Reads formulas as arrays of formulas of numbers."""
 
     scope: Scope
+    is_certain: bool = True
 
     def value(self, node: Node, depth: int) -> _Value:
         """Return what a formula is; one in which no array stands is a number as it is written."""
@@ -129,6 +140,7 @@ class _Reader:
             case Sum(signs=signs) if 0 not in signs:
                 return self._sum(parts, signs)
             case Product(operators=operators):
+                self.is_certain &= sum(1 for part in parts if part.axes) < 2
                 return reduce(
                     lambda total, each: _product(total, *each), zip(parts[1:], operators, strict=True), parts[0]
                 )
@@ -152,6 +164,7 @@ class _Reader:
                 found.setdefault(value.rows, value)
         if len(found) > 1 or depth >= DEPTH:
             raise _Unwritten
+        self.is_certain &= not found
         return next(iter(found.values()), _number(name))
 
     def _list(self, items: list[_Value]) -> _Value:

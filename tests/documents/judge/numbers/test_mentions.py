@@ -1,4 +1,4 @@
-"""Numbers beside one another: rough forms in brackets, weights that sum to 1, the softmax of lists, sums of lists."""
+"""Numbers beside one another: rough forms in brackets, weights that sum to 1, sums of lists."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from derivations.documents.judge.numbers.arithmetic import check_arithmetic
 from derivations.documents.judge.numbers.mentions import check_mentions
 from derivations.documents.passages import Block, Passage
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Aggregate, Arrow, Chain, Name, Node, Number, Power
+from derivations.documents.syntax import Aggregate, Chain, Name, Node, Number, Power
 from derivations.documents.verdicts import Finding
 from tests.documents.judge.trees import AT, FakeScope, number, statement, tree
 
@@ -45,24 +45,6 @@ def test_what_is_nearest_to_the_numbers_counts() -> None:
     assert found is not None
     assert found.verdict == "wrong"
     assert decided("[0.2, 0.6, 0.1]", prose="the attention weights come from the scores ") is None
-
-
-def test_the_softmax_of_a_list_is_decided_entry_by_entry() -> None:
-    right = decided("softmax([2.0, 1.0, 0.1])", "[0.66, 0.24, 0.10]")
-    assert right is not None
-    assert right.verdict == "holds"
-    for other in ("[0.70, 0.20, 0.10]", "[0.66, 0.25, 0.10]", "[0.10, 0.24, 0.66]"):
-        wrong = decided("softmax([2.0, 1.0, 0.1])", other)
-        assert wrong is not None
-        assert (wrong.verdict, wrong.right) == ("wrong", "[0.66, 0.24, 0.10]")
-
-
-def test_an_arrow_through_softmax() -> None:
-    sides = (tree("[1.0, 3.0]"), Name("softmax"), tree("[0.12, 0.88]"))
-    one = statement(*sides)
-    arrows = Statement(Chain(sides, (Arrow(), Arrow())), one.passage, one.block)
-    (found,) = check_mentions(arrows, 1, FakeScope())
-    assert found.verdict == "holds"
 
 
 def in_brackets(rough: Number, opening: str) -> Finding | None:

@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 
 from derivations.documents.checking import check_text
+from derivations.documents.judge.numbers.arithmetic import check_arithmetic
+from derivations.documents.statements import Statement
+from derivations.documents.syntax import Arrow, Chain, Name
+from tests.documents.judge.trees import FakeScope, statement, tree
 
 RIGHT = (
     r"$\begin{bmatrix} 1 & 1 \\ 2 & 0 \end{bmatrix} \begin{bmatrix} 1 \\ 2 \end{bmatrix}"
@@ -40,7 +44,8 @@ WRONG = (
 SILENT = (
     r"$[1, 2] [3, 4] = [3, 9]$",  # two lists side by side
     r"$[1, 2] \times [3, 4] = [3, 9]$",  # a cross, or entry by entry
-    r"$[1, 2] \odot [3, 4] = [9, 9]$",  # most entries differ: another operation is meant
+    r"$\begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix} \begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix}"
+    r" = \begin{bmatrix} 1 & 4 \\ 9 & 16 \end{bmatrix}$",  # most entries differ: another operation is meant
     r"$\begin{bmatrix} 1 & 1 \\ 2 & 0 \end{bmatrix} \begin{bmatrix} 1 & 2 & 3 \end{bmatrix} = [3, 2]$",
     r"$q = [1, 0]$, and later $q = [2, 0]$, so that $q \cdot [1, 1] = 5$.",  # which of them is not said
     r"$f([1, 2]) = [3, 4]$",
@@ -82,3 +87,17 @@ def test_products_are_those_of_numpy(seed: int) -> None:
     assert verdicts(f"${latex(one)} {latex(other)} = {latex(whole)}$")[-1][0] == "holds"
     whole[random.integers(rows), random.integers(columns)] += 1
     assert verdicts(f"${latex(one)} {latex(other)} = {latex(whole)}$")[-1][0] == "wrong"
+
+
+@pytest.mark.parametrize("other", ["[0.70, 0.20, 0.10]", "[0.66, 0.25, 0.10]", "[0.10, 0.24, 0.66]"])
+def test_the_softmax_of_a_list_may_be_wrong_in_every_entry(other: str) -> None:
+    """Nothing else is meant by it, as something else may be by a product."""
+    assert verdicts(f"$softmax([2.0, 1.0, 0.1]) = {other}$")[-1][0] == "wrong"
+
+
+def test_an_arrow_through_softmax() -> None:
+    sides = (tree("[1.0, 3.0]"), Name("softmax"), tree("[0.12, 0.88]"))
+    one = statement(*sides)
+    arrows = Statement(Chain(sides, (Arrow(), Arrow())), one.passage, one.block)
+    (found,) = check_arithmetic(arrows, 1, FakeScope())
+    assert found.verdict == "holds"
