@@ -26,7 +26,7 @@ from derivations.documents.nearest.fingerprint import plain
 from derivations.documents.nearest.known import Known, distinct, is_of_a_known_size, known_as, strange_letters
 from derivations.documents.nearest.matching import UNNAMED
 from derivations.documents.nearest.said import LIGHT, Said
-from derivations.documents.nearest.slips import NUMBER, QUOTED, is_free, is_slip_of, renames
+from derivations.documents.nearest.slips import EXCHANGED, NUMBER, QUOTED, is_free, is_slip_of, renames
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Aggregate, Call, Entry, Name, Negative, Node, Root
@@ -40,6 +40,7 @@ NEAR = 20  # statements before and behind
 MOST_TYPINGS = 1  # whose edits are tried
 MOST_NODES = 100  # the known formulas are shorter
 NO_ROOT = "the root is missing"
+LOGARITHMS = ("log", "ln")
 NO_LOGARITHM = "the logarithm is missing"
 IDLE = "the sum must be over"  # every term of the sum is the same
 
@@ -138,13 +139,12 @@ def _parts_elsewhere(statement: Statement, scope: Scope) -> Iterator[Node]:
 
 def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tuple[Node, str, Known]]:
     tempered = any(isinstance(part, Name) and part.base in ("tau", "τ", "T") for part in right.walk())
-    summed = any(isinstance(part, Aggregate) for part in right.walk())
     opaque = letters_for(right, typings[0].letters)
     for new, slip in edits_among(right, (right,)):
         if tempered and slip == NO_ROOT:
             continue  # a temperature may be the root itself
-        if slip == NO_LOGARITHM and not summed:
-            continue  # a loss by itself
+        if slip == NO_LOGARITHM and not _sums_a_logarithm(new):
+            continue  # the sum itself may be meant
         if not said.may_mean and not slip.startswith(IDLE):
             continue
         free = is_free(slip, right) or renames(right, new, slip, typings[0].counts)
@@ -165,14 +165,25 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
                 equation = known.concept if isinstance(known.concept, Equation) else None
                 if free and not (equation and equation.quoted):
                     continue
-                if equation and equation.quoted and not known.weight and not _has_its_letters(sides[0], known):
+                light = known.weight < (LIGHT if said.is_of_a_letter else 1)
+                if equation and equation.quoted and light and not _has_its_letters(sides[0], known):
                     continue  # a sum of three letters is one edit away from any other
+                if not equation and EXCHANGED.match(slip) and not said.names(known, new):
+                    continue  # what is restated may be so of other letters
                 if equation and not is_slip_of(equation, slip):
                     continue
                 if NUMBER.match(slip) and said.gives_a_value:
                     continue  # a width may be given as half of another
                 if (known.weight >= LIGHT and not equation) or said.means(known, new):
                     yield new, slip, known
+
+
+def _sums_a_logarithm(node: Node) -> bool:
+    """Say whether a logarithm stands inside of a sum."""
+    sums = (part for part in node.walk() if isinstance(part, Aggregate))
+    return any(
+        isinstance(part, Call) and part.function.base in LOGARITHMS for each in sums for part in each.body.walk()
+    )
 
 
 def _names_a_measure(left: Node) -> bool:

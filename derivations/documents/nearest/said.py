@@ -15,18 +15,17 @@ from derivations.documents.canon.concepts import CONCEPTS
 from derivations.documents.canon.equations import Equation
 from derivations.documents.judge.arrays.left_sides import left_fits
 from derivations.documents.judge.canonical.recognition import is_about, marks_of, words_of
-from derivations.documents.nearest.handbook import handbook, spellings
+from derivations.documents.nearest.handbook import HEAVY, handbook, is_heavy, spellings, told_in
 from derivations.documents.nearest.known import EQUATIONS, Known
 from derivations.documents.nearest.restated import restated_as
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Name, Node
+from derivations.documents.syntax import Aggregate, Call, Name, Node, Power, Root
 
 __all__ = ["LIGHT", "Said"]
 
 OF_SLOPES = ("derivative", "matrix derivative", "same place", "slope")
 LIGHT = 2  # a formula of less weight is one edit away from too much
-HEAVY = 3  # a formula of so much weight is told by its right side and a word nearby
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,18 @@ class Said:
     @cached_property
     def quoted(self) -> tuple[Equation, ...]:
         """The formulas of the handbook that may be meant."""
-        return tuple(each for each in handbook() if self._tells(each) or self._is_spoken_of(each))
+        told, near = told_in(self.scope.document.prose), told_in(self.words) if self._is_heavy else frozenset()
+        return tuple(
+            each
+            for each in handbook()
+            if (each in told and self._tells(each)) or (each in near and all(each.words) and is_heavy(each))
+        )
+
+    @property
+    def _is_heavy(self) -> bool:
+        """Whether as many functions, sums and roots stand on the right as tell a formula, or one less."""
+        parts = (part for part in self.right.walk() if isinstance(part, Aggregate | Call | Root | Power))
+        return sum(1 for _ in parts) >= HEAVY - 1
 
     @cached_property
     def may_mean(self) -> bool:
@@ -84,8 +94,17 @@ class Said:
         return frozenset().union(*map(spellings, self.lefts))
 
     def _tells(self, equation: Equation) -> bool:
-        """Say whether the left side and a word of the document are those of an equation."""
-        return bool(self._spelled & equation.left) and equation.is_told_by(self.scope.document.prose)
+        """Say whether the left side and a word of the document are those of an equation; of a letter, a word nearby."""
+        named = self._spelled & equation.left
+        if not named:
+            return False
+        is_word = any(sum(map(str.isalpha, each)) > 1 for each in named)
+        return equation.is_told_by(self.scope.document.prose if is_word or not equation.quoted else self.words)
+
+    @property
+    def is_of_a_letter(self) -> bool:
+        """Whether nothing but a letter stands on the left."""
+        return all(sum(map(str.isalpha, each)) < 2 for each in self._spelled)
 
     def _is_spoken_of(self, equation: Equation) -> bool:
         """Say whether a word of an equation stands nearby; what has none is told by its left side alone."""

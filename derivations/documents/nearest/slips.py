@@ -13,7 +13,7 @@ import re
 from derivations.documents.canon.equations import Equation
 from derivations.documents.syntax import Aggregate, Name, Node, Number, Power, Sum
 
-__all__ = ["NUMBER", "QUOTED", "is_free", "is_slip_of", "renames"]
+__all__ = ["EXCHANGED", "NUMBER", "QUOTED", "is_free", "is_slip_of", "renames"]
 
 FREE = re.compile(  # edits that change which letters stand there, or what an author may choose
     r"the factor \D|the division by|there must be no (?:division|factor|sigma|tanh)|it must be a (?:product|quotient)"

@@ -23,7 +23,6 @@ WRONG = (
     r"The error of GAE: $\delta_t = r_t - \gamma V(s_{t+1}) - V(s_t)$.",
     r"The binary loss is $L = -y \log p - (1 + y) \log(1 - p)$.",
     r"The contrastive loss is $R = \log \frac{\exp(s_i / \tau)}{\sum_{j=1}^{n} \exp(s_j / \tau)}$.",  # told so
-    r"A GRU has $\tilde{h}_t = \tanh(W (z_t \odot h_{t-1}) + U x_t + b)$.",  # r belongs to it
     r"The precision is $\mathrm{Precision} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FN}}$.",
 )
 RIGHT = (
@@ -37,7 +36,8 @@ RIGHT = (
     r"Mutual information: $I(X, Y) = H(X, Y) - H(Y \mid X) - H(X \mid Y)$.",
     r"The loss is $L = -\log \sigma(z)$ where the label of the binary problem is 1.",
     r"A GRU has $\tilde{h}_t = \tanh(W (r_t \odot h_{t-1}) + U x_t + b)$.",
-    r"A GRU has $\tilde{h}_t = \tanh(W (a_t \odot h_{t-1}) + U x_t + b)$.",  # letters of its own
+    r"A GRU has $\tilde{h}_t = \tanh(W (z_t \odot h_{t-1}) + U x_t + b)$.",  # one gate may do for both
+    r"The sum, whose logsumexp is kept: $L_i = \sum_{j=1}^{n} \exp(s_{ij})$.",
     r"The recall is $\mathrm{Recall} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FN}}$.",
     r"The state of the pump is $h_t = (1 + z_t) h_{t-1} + z_t k_t$.",  # no word names a formula of the handbook
 )

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,10 @@ from derivations.documents.scope import Scope, read_scopes
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Chain, Name, Node
 
-__all__ = ["handbook", "spellings"]
+__all__ = ["HEAVY", "handbook", "is_heavy", "spellings", "told_in"]
+
+HEAVY = 3  # functions, sums and roots by which a formula is told from its right side alone
+WEIGHTY = re.compile(r"\\(?:exp|log|ln|sum|prod|sqrt|tanh|sin|cos|max|min|mathrm\{erf\})(?![a-z])|e\^|\\mathbb\{E\}")
 
 SCRIPT = re.compile(r"^cal(?=[A-Z])")
 LABEL = re.compile(r"(?:_[A-Za-z](?![A-Za-z])){2,}")  # L_{DPO}, letter by letter
@@ -38,10 +41,35 @@ SIGMOID = "The sigmoid function.\n\n"  # where a text speaks of it, sigma is the
 @cache
 def handbook() -> tuple[Equation, ...]:
     """Return the formulas of the handbook."""
+    terms = {word: others.split("|") for table in _tables() for word, others in table.get("terms", {}).items()}
+    return tuple(_equation(entry, terms) for entry in _entries())
+
+
+@cache
+def _tables() -> tuple[dict[str, Any], ...]:
     paths = sorted(Path(__file__).parent.glob("*.toml"))
-    tables = [tomllib.loads(path.read_text(encoding="utf-8")) for path in paths]
-    terms = {word: others.split("|") for table in tables for word, others in table.get("terms", {}).items()}
-    return tuple(_equation(entry, terms) for table in tables for entry in table.get("formula", ()))
+    return tuple(tomllib.loads(path.read_text(encoding="utf-8")) for path in paths)
+
+
+def _entries() -> Iterator[Mapping[str, Any]]:
+    return (entry for table in _tables() for entry in table.get("formula", ()))
+
+
+@lru_cache(maxsize=512)
+def told_in(text: str) -> frozenset[Equation]:
+    """Return the formulas of the handbook of which a word begins in a text, and those without words."""
+    return frozenset(each for each in handbook() if any(word in text for word in each.words) and each.is_told_by(text))
+
+
+def is_heavy(equation: Equation) -> bool:
+    """Say whether so much stands in a formula of the handbook that its right side tells it."""
+    return equation.title in _heavy()
+
+
+@cache
+def _heavy() -> frozenset[str]:
+    texts = {entry["title"]: entry["is"] for entry in _entries()}
+    return frozenset(title for title, forms in texts.items() if any(len(WEIGHTY.findall(f)) >= HEAVY for f in forms))
 
 
 def spellings(left: Node) -> frozenset[str]:
