@@ -60,8 +60,9 @@ def check_mentions(statement: Statement, link: int | None, scope: Scope) -> Iter
         sides: Sequence[Node] = chain.sides
     else:
         sides = chain.sides[link + 1 : link + 2] if link else chain.sides[:2]
-        if any(isinstance(part, List | MatrixLiteral) for part in chain.sides[link].walk()):
-            return  # what it is computed from says more
+        computed = chain.sides[link]
+        if isinstance(computed, Call) and any(isinstance(part, List | MatrixLiteral) for part in computed.walk()):
+            return  # the softmax of numbers is decided entry by entry
     for side in sides:
         yield from _sums_to_one(statement, side, chain.sides[0], scope)
 
