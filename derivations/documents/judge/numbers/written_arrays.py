@@ -35,7 +35,9 @@ from derivations.documents.syntax import (
 __all__ = ["entries_beside"]
 
 Entries: TypeAlias = tuple[tuple[Node, ...], ...]
-BY_ENTRY = frozenset({"exp", "log", "ln", "sqrt", "tanh", "sigmoid", "relu", "sin", "cos"})
+BY_ENTRY = frozenset(
+    {"exp", "log", "ln", "sqrt", "tanh", "sigmoid", "relu", "sin", "cos", "silu", "swish", "softplus", "erf"}
+)
 ARITHMETIC = (Negative, Sum, Product, Quotient)
 DEPTH = 4  # letters that stand for letters
 MOST = 400  # entries, and terms of one
