@@ -83,7 +83,7 @@ def check_rounding(question: NumberLink, source: Node, target: Printed) -> Itera
         return
     spread = question.enclosures(source, spread=True) if _has_rounded(source) else None
     if spread is not None and (
-        (_in_a_function(source) and spread[0].low <= target.value <= spread[0].high)
+        ((_in_a_function(source) or _outruns(target, source)) and spread[0].low <= target.value <= spread[0].high)
         or (_is_fine(source) and any(_is_near(readings[0][0], spread[0], scale, target) for scale in scales))
     ):
         reason = f"the value is {decimal(readings[0][0])} from the number as printed, which was rounded"
@@ -122,7 +122,17 @@ def _in_a_function(source: Node) -> bool:
     insides = [part.exponent for part in source.walk() if isinstance(part, Power)]
     insides += [each for part in source.walk() if isinstance(part, Call) for each in part.arguments]
     numbers = (part for inside in insides for part in inside.walk() if isinstance(part, Number) and not part.exact)
-    return any(sum(each.isdigit() for each in part.text.lstrip("0.")) >= ROUNDED_DIGITS for part in numbers)
+    return any(_digits(part) >= ROUNDED_DIGITS for part in numbers)
+
+
+def _outruns(target: Printed, source: Node) -> bool:
+    """Say whether a printed number has more digits than those it is computed from, which have four or more."""
+    digits = [_digits(part) for part in source.walk() if isinstance(part, Number) and not part.exact]
+    return bool(digits) and ROUNDED_DIGITS <= min(digits) < _digits(target.number)
+
+
+def _digits(number: Number) -> int:
+    return sum(each.isdigit() for each in number.text.lstrip("0."))
 
 
 def _summed(question: NumberLink, source: Node, target: Printed) -> Iterator[Finding]:

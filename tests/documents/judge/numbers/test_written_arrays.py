@@ -42,6 +42,7 @@ WRONG = (
     ),
 )
 SILENT = (
+    r"$0.08714 [1, 0] + 0.64391 [0, 2] = [0.08713598, 1.28782]$",  # computed before the weights were rounded
     r"$[1, 2] [3, 4] = [3, 9]$",  # two lists side by side
     r"$[1, 2] \times [3, 4] = [3, 9]$",  # a cross, or entry by entry
     r"$\begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix} \begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix}"
@@ -70,7 +71,7 @@ def test_another_number_is_wrong(text: str, reason: str) -> None:
 
 @pytest.mark.parametrize("text", SILENT)
 def test_what_may_be_meant_otherwise_is_not_called_wrong(text: str) -> None:
-    assert all(verdict == "unknown" for verdict, _ in verdicts(text))
+    assert all(verdict in ("unknown", "conditional") for verdict, _ in verdicts(text))
 
 
 def latex(of: np.ndarray) -> str:
