@@ -34,7 +34,7 @@ from derivations.documents.judge.numbers.rounding import COUNTED, check_rounding
 from derivations.documents.judge.numbers.scale_of_both import scale_of_both
 from derivations.documents.judge.numbers.units import BYTES, UNITS, conversions, is_scaled
 from derivations.documents.judge.numbers.values import MOST_BITS, Enclosure
-from derivations.documents.judge.numbers.written_arrays import Beside, entries_beside
+from derivations.documents.judge.numbers.written_arrays import EntryPairs, entry_pairs
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Arrow, Call, Name, Node, Number, Product, rebuilt
@@ -58,17 +58,17 @@ def check_arithmetic(statement: Statement, link: int | None, scope: Scope) -> It
     if isinstance(relation, Arrow):
         if link and isinstance(left, Name):  # `[2, 1] -> softmax -> [0.73, 0.27]`
             applied = Call(left, (statement.chain.sides[link - 1],))
-            entries = entries_beside(applied, right, scope)
+            entries = entry_pairs(applied, right, scope)
             yield from _of_entries(entries, "=", statement, link, scope) if entries else ()
         return
-    entries = entries_beside(left, right, scope) if relation in EQUALITIES else None
+    entries = entry_pairs(left, right, scope) if relation in EQUALITIES else None
     if entries is not None:
         yield from _of_entries(entries, relation, statement, link, scope)
     elif not _is_set(left, relation) and not _is_set(right, relation):
         yield from _between(left, right, relation, statement, link, scope)
 
 
-def _of_entries(entries: Beside, relation: str, statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
+def _of_entries(entries: EntryPairs, relation: str, statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
     """Yield what is found of two arrays; nothing where most entries differ, and another operation may be meant."""
     found = {place: _between(*pair, relation, statement, link, scope) for place, pair in entries.pairs.items()}
     if not all(found.values()):

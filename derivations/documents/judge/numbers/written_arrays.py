@@ -1,7 +1,7 @@
 r"""Vectors and matrices that are written out in numbers, and what is computed with them, entry by entry.
 
 Definition   a list is a vector, a `pmatrix` a matrix; a letter is the array that its section writes out for it
-Result       `entries_beside(left, right, scope)`: the entries of two sides at the same places, each a formula of
+Result       `entry_pairs(left, right, scope)`: the entries of two sides at the same places, each a formula of
              numbers, and whether nothing else may be meant; None where a side has no array, or more than one
 Assumes      what is multiplied without a sign, or by a dot, is a matrix product, and of two vectors the inner product;
              a softmax is taken along the rows
@@ -10,7 +10,7 @@ Assumes      what is multiplied without a sign, or by a dot, is a matrix product
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import TypeAlias
 
@@ -32,7 +32,7 @@ from derivations.documents.syntax import (
     Transpose,
 )
 
-__all__ = ["entries_beside"]
+__all__ = ["EntryPairs", "entry_pairs"]
 
 Entries: TypeAlias = tuple[tuple[Node, ...], ...]
 BY_ENTRY = frozenset(
@@ -60,14 +60,14 @@ class _Value:
 
 
 @dataclass(frozen=True)
-class Beside:
+class EntryPairs:
     """The entries of two sides by their places, counted from 1."""
 
     pairs: Mapping[tuple[int, ...], tuple[Node, Node]]
     is_certain: bool  # no arrays are multiplied, which is done in more ways than one, and no letter stands for one
 
 
-def entries_beside(left: Node, right: Node, scope: Scope) -> Beside | None:
+def entry_pairs(left: Node, right: Node, scope: Scope) -> EntryPairs | None:
     """Return the entries of two sides; None where no side has an array, or they are not alike."""
     for one in _meanings(left, right, scope):
         reader = _Reader(scope)
@@ -85,7 +85,7 @@ def entries_beside(left: Node, right: Node, scope: Scope) -> Beside | None:
             (at // width + 1, at % width + 1) if is_matrix else (at + 1,): (mine, other)
             for at, (mine, other) in enumerate(zip(*flat, strict=True))
         }
-        return Beside(pairs, one is left and reader.is_certain)
+        return EntryPairs(pairs, one is left and reader.is_certain)
     return None
 
 
@@ -114,6 +114,7 @@ class _Reader:
 
     scope: Scope
     is_certain: bool = True
+    letters: dict[Name, _Value] = field(default_factory=dict)  # that were looked up
 
     def value(self, node: Node, depth: int) -> _Value:
         """Return what a formula is; one in which no array stands is a number as it is written."""
@@ -129,7 +130,10 @@ class _Reader:
                     raise _Unwritten
                 return _Value(rows, 2)
             case Name():
-                return self._name(node, depth)
+                if node not in self.letters:
+                    self.letters[node] = self._name(node, depth)
+                self.is_certain &= not self.letters[node].axes
+                return self.letters[node]
             case Annotated(of=inside) | Fence(bracket="(" | "[" | "", inside=inside):
                 found = self.value(inside, depth)
                 return found if found.axes else _number(node)
@@ -166,7 +170,6 @@ class _Reader:
                 found.setdefault(value.rows, value)
         if len(found) > 1 or depth >= DEPTH:
             raise _Unwritten
-        self.is_certain &= not found
         return next(iter(found.values()), _number(name))
 
     def _list(self, items: list[_Value]) -> _Value:
