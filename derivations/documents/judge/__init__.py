@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from derivations.documents.judge.algebra.chains import check_chains
+from derivations.documents.judge.algebra.written_matrices import check_written_matrices
 from derivations.documents.judge.canonical.canonical import check_canonical
 from derivations.documents.judge.canonical.losses import check_losses
 from derivations.documents.judge.canonical.named_equations import check_named_equations
@@ -41,6 +42,7 @@ CHECKS: tuple[Check, ...] = (
     check_mentions,
     check_named_numbers,
     check_chains,
+    check_written_matrices,
     check_counting,
     check_canonical,
     check_losses,
