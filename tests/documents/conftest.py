@@ -8,6 +8,7 @@ from math import inf
 import pytest
 
 from derivations.documents import budget, claims
+from derivations.documents.decide import calculus
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -17,6 +18,7 @@ def no_clock(request: pytest.FixtureRequest) -> Iterator[None]:
         if not getattr(request.module, "CLOCK", False):
             patch.setattr(budget, "MOST_SECONDS", inf)
             patch.setattr(claims, "SECONDS", inf)
+            patch.setattr(calculus, "SECONDS", inf)
         yield
 
 
