@@ -140,7 +140,8 @@ class _Reader:
             case Fence(bracket="|" | "||" | "‖" | "∥", inside=inside):
                 return self._norm(node, self.value(inside, depth))
             case Transpose(operand=operand):
-                return self._transposed(self.value(operand, depth))
+                found = self.value(operand, depth)
+                return self._transposed(found) if found.axes else _number(node)  # of a letter that nothing writes out
             case Negative():
                 return _by_entry(parts[0], Negative)
             case Sum(signs=signs) if 0 not in signs:
@@ -181,8 +182,6 @@ class _Reader:
         return _Value(tuple(each.rows[0] for each in items), 2)
 
     def _transposed(self, of: _Value) -> _Value:
-        if of.axes == 0:
-            return of
         return _Value(of.rows, 2) if of.axes == 1 else _turned(of)  # a vector is a column, which a transpose lays down
 
     def _norm(self, node: Node, of: _Value) -> _Value:

@@ -33,6 +33,8 @@ WRONG = (
     (TURN, matrix(r"\cos\theta & \sin\theta", r"\sin\theta & \cos\theta") + r"^\top", "entry 1, 2"),
 )
 UNKNOWN = (
+    ("x^T y", "y x^T"),  # nothing is written out
+    (r"R_\theta^T", r"R_\theta"),
     (f"{ONE} {OTHER}", matrix("a e & b f", "c g & d h")),  # another product is meant
     (f"{ONE} {OTHER}", matrix("a e + b g & a f + b h")),  # not alike
     (matrix("a", "b"), matrix("a", "c")),  # one other entry shows nothing
