@@ -182,6 +182,9 @@ class _Reader:
         return _Value(tuple(each.rows[0] for each in items), 2)
 
     def _transposed(self, of: _Value) -> _Value:
+        entries = (part for row in of.rows for entry in row for part in entry.walk())
+        if any(isinstance(part, Name) and part.base[:1].isupper() for part in entries):
+            raise _Unwritten  # blocks, which are transposed as well
         return _Value(of.rows, 2) if of.axes == 1 else _turned(of)  # a vector is a column, which a transpose lays down
 
     def _norm(self, node: Node, of: _Value) -> _Value:

@@ -35,6 +35,8 @@ WRONG = (
 UNKNOWN = (
     ("x^T y", "y x^T"),  # nothing is written out
     (r"R_\theta^T", r"R_\theta"),
+    (matrix("A", "B") + "^T", matrix("A & B")),  # blocks are transposed as well
+    (matrix("A & B") + " " + matrix("C", "D"), "C A + D B"),
     (f"{ONE} {OTHER}", matrix("a e & b f", "c g & d h")),  # another product is meant
     (f"{ONE} {OTHER}", matrix("a e + b g & a f + b h")),  # not alike
     (matrix("a", "b"), matrix("a", "c")),  # one other entry shows nothing
