@@ -59,13 +59,16 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
     except NotElaborated:
         return
     said = Said(lefts, right, scope, scope.words(statement).lower(), statement)
-    by_typing = [known_as(typing.sides[0], said.quoted) for typing in typings]
+    alike = [
+        [(known, strange_letters(typing.sides[0], known)) for known in known_as(typing.sides[0], said.quoted)]
+        for typing in typings
+    ]
+    by_typing = [[known for known, letters in each if not letters] for each in alike]
     found = [known for each in by_typing for known in each]
     if any(map(said.means, found)):
         return
-    for typing in typings:
-        for known in filter(said.means, known_as(typing.sides[0], said.quoted, of_its_family=False)):
-            letters = strange_letters(typing.sides[0], known)
+    for known, letters in (pair for each in alike for pair in each):
+        if letters and said.means(known):
             reason = f"this is not the formula of {known.title}: {letters}"
             yield Finding("wrong", CHECK, reason, None, known.form.result or None)
             return
@@ -162,6 +165,8 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
             if not found.ranges.keys() <= typing.ranges.keys():
                 continue  # an index that a sum binds stands outside of it
             for known in known_as(sides[0], said.quoted):
+                if strange_letters(sides[0], known):
+                    continue
                 equation = known.concept if isinstance(known.concept, Equation) else None
                 if free and not (equation and equation.quoted):
                     continue

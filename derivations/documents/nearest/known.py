@@ -139,21 +139,22 @@ def distinct(typings: Iterable[Elaborated]) -> list[Elaborated]:
     return list(found.values())
 
 
-def known_as(expression: Expr, quoted: tuple[Equation, ...] = (), *, of_its_family: bool = True) -> tuple[Known, ...]:
+def known_as(expression: Expr, quoted: tuple[Equation, ...] = ()) -> tuple[Known, ...]:
     """Return the known formulas that an expression is, with letters renamed, and weights stored either way.
 
-    Those of the handbook are looked up where they are `quoted`; letters that tell a formula from others of its form are
-    its own, unless it need not be `of_its_family`.
+    Those of the handbook are looked up where they are `quoted`; one may have `strange_letters`.
     """
     found = _found(expression, quoted)
     if not found and (turned := _turned(expression)) != expression:
         found = _found(turned, quoted)
-    return tuple(known for known in found if not of_its_family or not strange_letters(expression, known))
+    return found
 
 
 def strange_letters(expression: Expr, known: Known) -> str:
     """Return which letters of its family a formula should have, and which it has; nothing where it has its own."""
     family = {name.key for name in known.concept.family} if isinstance(known.concept, Equation) else set()
+    if not family:
+        return ""
     here, there = (
         {symbol.name.partition("[")[0] for symbol in each.atoms(Symbol)} & family
         for each in (expression, known.plain.expression)
