@@ -8,27 +8,21 @@ Raises       nothing for what stands in a document: what cannot be read is a pro
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from derivations.documents.budget import budget_of
-from derivations.documents.claims import FAILED, claim_of, failed, findings_of, stretch_of
+from derivations.documents.claims import FAILED, claim_of, findings_of, stretch_of
 from derivations.documents.conditions import is_condition
 from derivations.documents.denials import is_denied
 from derivations.documents.formulas import Reading, Stop, read_formula, with_amount
-from derivations.documents.passages import Block, Document, Passage, Place, Problem
+from derivations.documents.passages import Block, Document, Passage, Problem
 from derivations.documents.readers import read_document, read_text
 from derivations.documents.scope import Scopes, read_scopes, section_numbers
-from derivations.documents.sentences.judging import spoken_claims
-from derivations.documents.sentences.reading import Spoken, spoken
-from derivations.documents.sentences.remarks import Remark, remarks
-from derivations.documents.sentences.worded import with_words_read
 from derivations.documents.settings import Settings
 from derivations.documents.statements import Statement
-from derivations.documents.tables.judging import table_remarks
 from derivations.documents.verdicts import NOT_UNDERSTOOD, Claim, Finding
 
 __all__ = ["FAILED", "Report", "check_file", "check_text"]
@@ -77,55 +71,12 @@ def _report(document: Document, settings: Settings) -> Report:
     by_block: dict[int, list[_Read]] = defaultdict(list)
     for each in read:
         by_block[id(each.block)].append(each)
-    said: dict[int, list[Remark]] = defaultdict(list)
-    for remark in (*remarks(whole, statements, scopes), *table_remarks(whole, scopes)):
-        said[id(remark.block)].append(remark)
     claims: list[Claim] = []
-    before = 0  # statements, up to the end of a block
-    for number, (block, section) in enumerate(zip(whole.blocks, section_numbers(whole), strict=True)):
-        here = by_block.get(id(block), [])
-        before += sum(len(each.statements) for each in here)
+    for block in whole.blocks:
         if id(block) not in given:
-            written = [pair for each in here for pair in _written(each, scopes)]
-            understood = {id(each.passage): each.statements for each in here if each.stop is None}
-            told = _told(block, spoken(block, understood, section, before), number, scopes)
-            heard = said.get(id(block), ())
-            remarked = [claim_of(each.passage, each.start, each.end, [each.finding]) for each in heard]
-            claims += _together(written, [*told, *_apart_from(told, remarked)])
+            for each in by_block.get(id(block), ()):
+                claims += _written(each, scopes)
     return Report(document.file, tuple(claims), document.problems)
-
-
-def _told(block: Block, said: Iterator[Spoken], number: int, scopes: Scopes) -> list[Claim]:
-    """Return what the words of a block claim; where reading them fails, that is said of its first passage."""
-    try:
-        return list(spoken_claims(said, number, scopes))
-    except Exception as error:
-        first = block.passages[0]  # a block without passages has no words
-        return [claim_of(first, 0, len(first.text), [failed("reading these words failed", error)])]
-
-
-def _together(written: Sequence[tuple[Claim, bool]], told: Sequence[Claim]) -> list[Claim]:
-    """Return the claims of a block, one for a stretch: what words tell of a formula goes before its mere mention."""
-    links = [claim for claim, mentioned in written if not mentioned]
-    told = _apart_from(links, told)
-    mentions = _apart_from(told, [claim for claim, mentioned in written if mentioned])
-    return sorted((*links, *mentions, *told), key=_place) if told else [claim for claim, _ in written]
-
-
-def _apart_from(taken: Sequence[Claim], claims: Sequence[Claim]) -> list[Claim]:
-    """Return the claims that share no place with those that are taken."""
-    in_order = sorted(taken, key=_place)
-    starts = [claim.start for claim in in_order]
-
-    def is_free(claim: Claim) -> bool:
-        before = bisect_left(starts, claim.end)
-        return not before or in_order[before - 1].end <= claim.start
-
-    return [claim for claim in claims if is_free(claim)]
-
-
-def _place(claim: Claim) -> Place:
-    return claim.start
 
 
 def _readings(document: Document, functions: frozenset[str]) -> Iterator[_Read]:
@@ -150,21 +101,21 @@ def _readings(document: Document, functions: frozenset[str]) -> Iterator[_Read]:
 
 def _statements(reading: Reading, passage: Passage, block: Block, section: int, number: int) -> tuple[Statement, ...]:
     chains = enumerate(reading.statements, number)
-    return tuple(Statement(with_words_read(chain), passage, block, section, each) for each, chain in chains)
+    return tuple(Statement(chain, passage, block, section, each) for each, chain in chains)
 
 
-def _written(read: _Read, scopes: Scopes) -> list[tuple[Claim, bool]]:
+def _written(read: _Read, scopes: Scopes) -> list[Claim]:
     """Return the claims of one formula, which has one budget."""
     with budget_of():
         return list(_claims(read, scopes))
 
 
-def _claims(read: _Read, scopes: Scopes) -> Iterator[tuple[Claim, bool]]:
-    """Yield the claims of one formula, and whether it is merely mentioned; what was not understood comes last."""
+def _claims(read: _Read, scopes: Scopes) -> Iterator[Claim]:
+    """Yield the claims of one formula; what was not understood comes last."""
     for statement in read.statements:
         if len(statement.links) > MOST_LINKS:
             chain, reason = statement.chain, f"a chain of more than {MOST_LINKS} links is not judged: take it apart"
-            yield claim_of(read.passage, chain.start, chain.end, [Finding("unknown", "too long", reason)]), False
+            yield claim_of(read.passage, chain.start, chain.end, [Finding("unknown", "too long", reason)])
             continue
         scope = scopes.at(statement)
         for link in statement.links or (None,):
@@ -180,8 +131,8 @@ def _claims(read: _Read, scopes: Scopes) -> Iterator[tuple[Claim, bool]]:
             ):
                 findings = [Finding("unknown", "condition", "it is a condition, and not said to hold")]
             if findings or link is not None:
-                yield claim_of(read.passage, *stretch_of(statement, link), findings), link is None
+                yield claim_of(read.passage, *stretch_of(statement, link), findings)
     if read.stop is not None:
         start = max((statement.chain.end for statement in read.statements), default=0)
         findings = [Finding("unknown", NOT_UNDERSTOOD, read.stop.reason)]
-        yield claim_of(read.passage, start, len(read.passage.text), findings), False
+        yield claim_of(read.passage, start, len(read.passage.text), findings)

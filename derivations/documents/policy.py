@@ -1,8 +1,7 @@
 """What a kind of finding may say to a reader: one table, which every finding of a document goes through.
 
 Definition   the kind of a finding is the id of its check; `canonical.unnamed` is a formula that was compared with a
-             usual one though nothing on its left names that one, `equation.unnamed` one that has no letter by which
-             its equation is known
+             usual one though nothing on its left names that one
 Result       `in_policy(finding)`: what was merely seen to fit, or to contradict nothing, is unknown, and the remark
              says what was seen; what differs from the usual is conditional on something else being meant
 Assumes      measured on public pages that no check was developed on: of the alarms of the kinds in `DIFFERS` hardly any
@@ -26,21 +25,11 @@ from derivations.documents.verdicts import Finding
 __all__ = ["DIFFERS", "FITS", "UNNAMED", "in_policy", "of_its_kind"]
 
 UNNAMED = "canonical.unnamed"
-FITS = frozenset(
-    {
-        "shapes.fit",
-        "shapes.declared",
-        "naming.fit",
-        "products",
-        "entries.fit",
-        "entries.naming",
-    }
-)
+FITS = frozenset({"shapes.fit", "shapes.declared"})
 _ANOTHER_FORMULA = "another formula is meant than the usual one"
 _ANOTHER_ARRAY = "a letter stands for arrays of different shapes"
 DIFFERS: Mapping[str, str] = {  # with what makes such a formula right
     UNNAMED: _ANOTHER_FORMULA,
-    "equation.unnamed": _ANOTHER_FORMULA,
     "arithmetic.truncated": "digits are cut off, not rounded",
     "consistency.setting": "another setting is meant here",
     "shapes.declared": _ANOTHER_ARRAY,

@@ -133,7 +133,6 @@ RIGHT = (
     ("python", 'r"""The product is $12 \\times 12 = 144$."""'),
     ("markdown", "512 / 8 = 64"),
     ("markdown", "```\n2 × 8 × 512 = 8192\n```"),
-    ("markdown", "```python\nx = 2 + 2\nx = x * 3\nassert x == 12\n```"),
     ("markdown", r"$p = 0.1$ so $1/(1-p) = 1/0.9 \approx 1.11$"),
     ("markdown", "With $p = 0.5$, $(1-p)^3 = 0.125$"),
     ("markdown", "$L = 12$, $H = 768$, $A = 12$: $H/A = 64$"),

@@ -8,16 +8,11 @@ from derivations.documents.judge.algebra.written_matrices import check_written_m
 from derivations.documents.judge.canonical.canonical import check_canonical
 from derivations.documents.judge.canonical.losses import check_losses
 from derivations.documents.judge.canonical.named_equations import check_named_equations
-from derivations.documents.judge.canonical.products import check_products
 from derivations.documents.judge.costs.counting import check_counting
 from derivations.documents.judge.numbers.arithmetic import check_arithmetic
 from derivations.documents.judge.numbers.mentions import check_mentions
 from derivations.documents.judge.numbers.named_numbers import check_named_numbers
-from derivations.documents.judge.rows.dependence import check_dependence
-from derivations.documents.judge.rows.entries import check_entries
 from derivations.documents.judge.shapes.consistency import check_consistency
-from derivations.documents.judge.shapes.layer_calls import check_layer_calls
-from derivations.documents.judge.shapes.namings import check_namings
 from derivations.documents.judge.shapes.shapes import check_shapes
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
@@ -36,8 +31,6 @@ class Check(Protocol):
 CHECKS: tuple[Check, ...] = (
     check_shapes,
     check_consistency,
-    check_namings,
-    check_layer_calls,
     check_arithmetic,
     check_mentions,
     check_named_numbers,
@@ -46,8 +39,5 @@ CHECKS: tuple[Check, ...] = (
     check_counting,
     check_canonical,
     check_losses,
-    check_entries,
-    check_dependence,
-    check_products,
     check_named_equations,
 )

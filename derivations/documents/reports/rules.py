@@ -46,12 +46,6 @@ RULES = {
             "The link that is named does not follow by exact algebra. Mend one of its two sides.",
         ),
         Rule(
-            "matrices",
-            "An equation of matrices must hold for all of them, in the order in which they are multiplied",
-            "The two sides differ for matrices of random numbers, and one edit makes them equal for all. Mend the "
-            "order of factors, the transpose, the sign or the letter that is named.",
-        ),
-        Rule(
             "counting",
             "Parameters, FLOPs and bytes must be those of the layer that is described",
             "The count was read off the equations of the layer. Mind the factor 2 between multiply-adds and FLOPs, the "
@@ -64,12 +58,6 @@ RULES = {
             "--steps` prints the result with its derivation.",
         ),
         Rule(
-            "equation",
-            "A known rule of training or of evaluation must be the known rule",
-            "The formula was matched with an optimiser's update, an initialisation or a schedule, term by term. Mend "
-            "the term that is named.",
-        ),
-        Rule(
             "gradient",
             "A gradient must be that of the document's own formula",
             "The derivative was computed from the definition in reach. Mend the order of the product, the transpose or "
@@ -80,39 +68,6 @@ RULES = {
             "A derivative that is written out must have the numbers of the derivative",
             "The formula on the left was derived by differences, for random letters. Mend the factor, the sign, the "
             "index or the transpose.",
-        ),
-        Rule(
-            "measure",
-            "Norms, entropies and divergences must be those of their definitions",
-            "Both sides were written as sums and evaluated for random letters. Mend the sign, the root or the order of "
-            "the distributions.",
-        ),
-        Rule(
-            "layers",
-            "A call of a layer must fit the layer",
-            "The widths of the layers that the text names were put together. Mend the width or the order of the calls.",
-        ),
-        Rule(
-            "entries",
-            "Rows, columns and entries must be those that are named",
-            "Row i of Q is q_i, column j of K^T is row j of K, and entry (i, j) of a product is a row times a column. "
-            "Mend the index, or the word for row and column.",
-        ),
-        Rule(
-            "products",
-            "A product that is mentioned must be the one that is meant",
-            "What a mention leaves out is named: softmax, scale, bias. Write it, or say that it is left out.",
-        ),
-        Rule(
-            "naming",
-            "A name must be given to one thing, and a named model has the sizes it has",
-            "The letter is also an index or a size, or the size is another one in the published model. Rename the "
-            "letter, or print the size that is given.",
-        ),
-        Rule(
-            "meaning",
-            "A letter must be what the words beside it say",
-            "The words, the spelling and the shapes of the letter were put together. Mend the one that differs.",
         ),
         Rule(
             "identity",
@@ -146,11 +101,6 @@ RULES = {
             "index",
             "A sum must run over an index that stands in it",
             "Every term of the sum is the same, and has an index that nothing binds. Sum over that index.",
-        ),
-        Rule(
-            "average",
-            "A sum must be divided by the number of its terms",
-            "The sum begins with 0 or 2, goes up to n, and is divided by n. Mend its first index.",
         ),
     )
 }

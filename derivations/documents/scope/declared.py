@@ -54,7 +54,6 @@ class Declared:
     numbers: dict[int, int] = field(default_factory=dict)  # identity of a chain -> number of its statement
     sizes_declared: set[tuple[tuple[Expr | None, ...], int]] = field(default_factory=set)
     shapes_written: dict[int, list[tuple[int, tuple[Expr, ...]]]] = field(default_factory=lambda: defaultdict(list))
-    numbers_set: dict[int, set[Expr]] = field(default_factory=lambda: defaultdict(set))
     in_block: dict[int, list[Statement]] = field(default_factory=lambda: defaultdict(list))
     letters: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))  # of the shapes of a section
     blames: dict[int, tuple[object, str]] = field(default_factory=dict)  # what the judge said of a statement

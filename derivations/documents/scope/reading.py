@@ -80,8 +80,6 @@ def _file(scopes: Scopes, found: Iterable[Declaration], section: int, block: int
                 scopes.families.setdefault(family_of(each.name), each.name)
         elif each.value is not None:
             scopes.values.add(each, section, block)
-            if not each.value.free_symbols:
-                scopes.numbers_set[section].add(each.value)
         elif each.definition is not None:
             scopes.definitions.add(each, section, block)
             if each.name is not None and family_of(each.name):

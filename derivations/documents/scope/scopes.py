@@ -6,7 +6,6 @@ Assumes      see `derivations.documents.scope.reach` for what is in reach
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -107,22 +106,12 @@ class Scope:
         """Say whether something else in reach was declared to have the shape of a mention."""
         return any((mention.sizes, section) in self.document.sizes_declared for section in self.reach.sections)
 
-    def shapes_before(self) -> tuple[tuple[Expr, ...], ...]:
-        """Return the shapes written in this section before here, the latest first, at most eight."""
-        written = self.document.shapes_written.get(self.section, [])
-        cut = bisect_left(written, self.block, key=lambda entry: entry[0])
-        return tuple(sizes for _, sizes in reversed(written[max(cut - 8, 0) : cut]))
-
     def matrices(self) -> tuple[tuple[Expr, ...], ...]:
         """Return the shapes of matrices that are written in reach or before, the latest first, at most sixteen."""
         found: list[tuple[Expr, ...]] = []
         for section in (*self.reach.sections, *range(self.section - 1, max(self.section - 9, -1), -1)):
             found.extend(sizes for _, sizes in reversed(self.document.shapes_written.get(section, [])[-8:]))
         return tuple(sizes for sizes in found if len(sizes) == 2)[:16]
-
-    def is_set(self, number: Expr) -> bool:
-        """Say whether a letter in reach is set to a number."""
-        return any(number in self.document.numbers_set.get(section, ()) for section in self.reach.sections)
 
     def rows_of(self, meaning: str) -> tuple[Expr, ...]:
         """Return how many rows the matrices have that the words of this section call queries, keys or values."""

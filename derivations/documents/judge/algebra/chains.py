@@ -54,7 +54,7 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
     if replaced:
         yield from replaced
         return
-    left, right = with_sums(left, right, scope=scope)
+    left, right = with_sums(left, right, scope)
     if isinstance(left, Name) or (isinstance(right, Name) and link == 0 and not _occurs(right, left)):
         return  # a letter that is defined
     both_sides = Sides(left, right, scope, statement.text(statement.chain.start, statement.chain.end))

@@ -29,8 +29,8 @@ __all__ = ["in_components", "vectors_of", "with_sums"]
 DEVIATIONS = frozenset({"Std", "std", "SD"})
 
 
-def with_sums(left: Node, right: Node, length: Name | None = None, scope: Scope | None = None) -> tuple[Node, Node]:
-    """Return sides with `q . k` under a moment written as a sum over the one size that they hold, else over `length`.
+def with_sums(left: Node, right: Node, scope: Scope) -> tuple[Node, Node]:
+    """Return sides with `q . k` under a moment written as a sum over the one size that they hold.
 
     A standard deviation is the root of the variance.
     """
@@ -42,16 +42,14 @@ def with_sums(left: Node, right: Node, length: Name | None = None, scope: Scope 
     others |= {label for part in parts if isinstance(part, Name) for each in part.subscripts for label in each.walk()}
     sizes = (part for part in parts if isinstance(part, Name) and _is_length(part, scope) and part not in others)
     lengths = list({part.key: part for part in sizes}.values())
-    if not lengths and length is not None:
-        lengths = [length]
     if len(lengths) != 1 or any(isinstance(part, Aggregate) for part in parts):
         return left, right
     return in_components(left, lengths[0]), in_components(right, lengths[0])
 
 
-def _is_length(name: Name, scope: Scope | None) -> bool:
+def _is_length(name: Name, scope: Scope) -> bool:
     """Say whether a letter is that of a size, as it is written or as the document uses it."""
-    return is_size(name, scope) or (scope is not None and scope.document.distinctions.is_size(name.key))
+    return is_size(name, scope) or scope.document.distinctions.is_size(name.key)
 
 
 def _with_roots(node: Any) -> Any:

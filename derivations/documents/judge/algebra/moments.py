@@ -16,30 +16,23 @@ from functools import lru_cache
 from sympy import Basic, Expr, IndexedBase, Integer, Sum, Symbol, expand, sqrt
 
 from derivations.attention.dot_product import INDEPENDENT, UNCORRELATED, components, product
-from derivations.documents.judge.algebra.dot_products import with_sums
-from derivations.documents.judge.algebra.scalar_letters import in_one_alphabet
-from derivations.documents.judge.algebra.scalars import scalar
 from derivations.documents.proving import are_equal, weighed
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Name, Node
 from derivations.documents.verdicts import Finding
 from derivations.language.arrays.scalars import Expectation, Variance
 from derivations.language.results.derivation import Derivation
 from derivations.symbols import d_k
 
 __all__ = [
-    "LENGTH",
     "UNIT_VARIANCE",
     "VARIANCE_WORD",
     "check_moments",
-    "check_said_moment",
     "says_unit_variance",
     "shown",
 ]
 
 CHECK = "chain"
-LENGTH = Name("d_k")  # of vectors of which nothing else is said
 OF_AN_AXIS = ":"  # in the name of the length of an axis that nothing names
 VARIANCE_WORD = r"(?:variance|變異數|变异数|方差|分散)"
 UNIT_VARIANCE = re.compile(VARIANCE_WORD + r"\W*(?:of|is|equal to|為|为|是|が|は)?\W*(?:one\b|1(?![\d/]|\.\d))")
@@ -88,49 +81,6 @@ def _known(left: Expr, deviation: Expr) -> Expr | None:
     scale = deviation**4 if left.has(Variance) else Integer(1)
     values = (Integer(0), *(scale * each for each in (Integer(1), d_k, 1 / d_k, sqrt(d_k), 1 / sqrt(d_k))))
     return next((value for value in values if _equal(left, value, deviation)), None)
-
-
-# --- in words ---
-
-
-def check_said_moment(left: Node, right: Node, scope: Scope, *, unit: bool) -> Iterator[Finding]:
-    """Decide what words say of a moment of a dot product; `unit` says that they give its components variance 1.
-
-    A number may be the value of an expression in the length. A constant factor may be due to components of another
-    variance, and letters of which nothing is known may be one: neither is refuted.
-    """
-    first, second = (scalar(each, scope) for each in with_sums(left, right, LENGTH, scope))
-    if first is None or second is None:
-        return
-    first, second = in_one_alphabet(first, second)
-    found = tuple(check_moments(first, second, unit=unit))
-    renamed = _renamed(first, second)
-    if renamed is None or any(each.verdict != "wrong" for each in found):
-        yield from found
-        return
-    value = _known(renamed[0], Integer(1))
-    if value is None or value == 0:
-        return  # a mean that is not 0 is that of components of another mean
-    if renamed[1] == 1 and not all(isinstance(each.args[0], Sum) for each in renamed[0].atoms(Variance)):
-        yield from found  # nobody divides by something else to get 1
-    elif renamed[1].is_number and value.has(d_k):
-        yield from _in_numbers(value, renamed[1], scope, unit=unit)
-    elif renamed[1].free_symbols <= {d_k} and (unit or not (renamed[1] / value).is_number):
-        yield from found
-
-
-def _in_numbers(value: Expr, number: Expr, scope: Scope, *, unit: bool) -> Iterator[Finding]:
-    """Compare a number with the value of a moment at the length that the section gives."""
-    length = scope.value(LENGTH)
-    if length is None or not length.is_Integer:
-        return
-    at_length, assumed = value.xreplace({d_k: length}), f"d_k = {length}"
-    if are_equal(at_length, number):
-        given = ("components have mean 0 and variance 1", "products of different components are uncorrelated", assumed)
-        yield Finding("conditional", CHECK, f"{shown(value)} with {assumed}", assumptions=given)
-    elif unit:
-        reason = f"where components have mean 0 and variance 1 it is {shown(value)}, with {assumed}"
-        yield Finding("wrong", CHECK, reason, right=shown(at_length))
 
 
 def _source(deviation: Expr) -> Derivation:

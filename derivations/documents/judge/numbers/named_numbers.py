@@ -3,7 +3,7 @@ r"""A name that is given a number: `y_1 \approx \frac{7.39}{10.11}`, `Gradient =
 Definition   the first side of a chain is a name, the next an expression of numbers alone, or a decimal fraction, or of
              letters whose values are the number behind it; whole numbers that letters are set to are a matter of the
              scope
-Result       holds        a name for a number, and the section gives it no other
+Result       holds        names in a row, or a letter whose values give what follows, and the section gives no other
              conditional  an entry of the softmax of a list that the section shows; a number near 1 of which the section
                           subtracts from 1, where one digit of the difference is left
              wrong        no entry of that softmax, where every term of its sum was written before
@@ -102,10 +102,6 @@ def _given(statement: Statement, name: Name, given: Node, value: Enclosure, scop
     elif _loses_digits(statement, name, given, scope):
         reason = f"1 - {name.key} is used, and of 1 - {decimal(value, 12)} one digit is left"
         yield Finding("conditional", CHECK, reason, assumptions=("one digit of the difference from 1 is enough",))
-    elif _may_be(name, value, scope):
-        yield Finding(
-            "holds", "naming.fit", f"{name.key} names the number {decimal(value)}, and nothing contradicts it"
-        )
 
 
 # --- an entry of a softmax ---

@@ -1,10 +1,10 @@
-"""Residual sums, heads and calls of layers: what is assumed is named."""
+"""Residual sums and heads: what is assumed is named."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.documents.judge.claims import last, verdicts
+from tests.documents.judge.claims import last
 
 PROJECTED = "$Q = X W_Q$, $K = X W_K$, $V = X W_V$"
 HEADS = r"$\text{head}_i = \text{Attention}(Q_i, K_i, V_i)$"
@@ -50,14 +50,3 @@ def test_heads_that_are_made_of_other_letters() -> None:
     assert last(ALL_HEADS).verdict == "holds"
     assert last(ALL_HEADS, f"${ONE_HEAD}$").verdict == "holds"
     assert last(ALL_HEADS, HEADS).verdict == "conditional"
-
-
-def test_layers_whose_sizes_agree() -> None:
-    made = "linear1 = nn.Linear(8, 32)\nlinear2 = nn.Linear(32, 8)\n"
-    assert verdicts(f"```python\n{made}h = F.relu(linear1(x))\ny = linear2(h)\n```")[2:] == ["holds", "holds"]
-    assert verdicts(f"```python\n{made}h = F.relu(linear1(x))\ny = linear1(h)\n```")[3] == "unknown"
-
-
-def test_layers_of_which_nothing_is_said() -> None:
-    assert verdicts("```python\nh = relu(linear1(x))\n```") == ["conditional"]
-    assert "holds" not in verdicts("```python\nh = relu(shuffle(x))\n```")

@@ -33,11 +33,9 @@ def decided(
     return found[0] if found else None
 
 
-@pytest.mark.parametrize("right", ["0.73", "0.73 * (1 - 0.73)", "512 / 8", "2 * 1024 * 512"])
-def test_a_name_for_a_number_holds(right: str) -> None:
-    found = decided("g", right)
-    assert found is not None
-    assert found.verdict == "holds"
+@pytest.mark.parametrize("right", ["0.73", "0.73 * (1 - 0.73)", "512 / 8"])
+def test_of_a_name_for_a_number_nothing_is_said(right: str) -> None:
+    assert decided("g", right) is None
 
 
 @pytest.mark.parametrize(
@@ -45,13 +43,6 @@ def test_a_name_for_a_number_holds(right: str) -> None:
 )
 def test_sizes_constants_letters_and_lists_are_left_alone(left: str, right: str) -> None:
     assert decided(left, right) is None
-
-
-def test_a_name_that_the_section_sets_to_another_number_does_not_hold() -> None:
-    assert decided("d_k", "512 / 16", scope=FakeScope(values={"d_k": Integer(64)})) is None
-    found = decided("d_k", "512 / 8", scope=FakeScope(values={"d_k": Integer(64)}))
-    assert found is not None
-    assert found.verdict == "holds"
 
 
 def test_names_in_a_row_stand_for_the_number_behind_them() -> None:
@@ -97,9 +88,7 @@ def test_a_number_near_1_that_is_subtracted_from_1_keeps_one_digit() -> None:
     assert found is not None
     assert found.verdict == "conditional"
     for value, before in (("0.9995123", slope), ("0.73", slope), ("0.99995", SOFTMAX)):
-        kept = decided("y", value, before=(before,))
-        assert kept is not None
-        assert kept.verdict == "holds"
+        assert decided("y", value, before=(before,)) is None
 
 
 def test_a_name_without_letters_is_no_name() -> None:

@@ -1,1 +1,0 @@
-"""Rows, columns and entries of matrices."""

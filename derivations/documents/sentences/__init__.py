@@ -1,1 +1,0 @@
-"""Statements in words: sentences that mix words and formulas, read into the nodes that formulas are read into."""

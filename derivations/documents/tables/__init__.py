@@ -1,1 +1,0 @@
-"""Tables: what the numbers of a table say of one another."""
