@@ -44,6 +44,7 @@ class Form:
     title: str = ""
     condition: bool = False  # what is assumed is part of the statement, and no other formula
     places: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    usual: bool = False  # of the handbook: what is right as well is not
 
     @cached_property
     def roles(self) -> Mapping[str, Value]:

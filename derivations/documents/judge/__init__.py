@@ -7,7 +7,6 @@ from derivations.documents.judge.algebra.chains import check_chains
 from derivations.documents.judge.algebra.written_matrices import check_written_matrices
 from derivations.documents.judge.canonical.canonical import check_canonical
 from derivations.documents.judge.canonical.losses import check_losses
-from derivations.documents.judge.canonical.named_equations import check_named_equations
 from derivations.documents.judge.costs.counting import check_counting
 from derivations.documents.judge.numbers.arithmetic import check_arithmetic
 from derivations.documents.judge.numbers.mentions import check_mentions
@@ -39,5 +38,4 @@ CHECKS: tuple[Check, ...] = (
     check_counting,
     check_canonical,
     check_losses,
-    check_named_equations,
 )

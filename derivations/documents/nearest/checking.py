@@ -3,7 +3,7 @@
 Definition   an edit changes one place of the formula and keeps its letters. A formula of the handbook is named by its
              left side and by a word somewhere in the document; one of the catalogue by its left side
 Result       wrong where an edit makes the formula the one that is named, and it is none itself; conditional where only
-             the words around name it
+             the words around name it; holds as the usual formula of the handbook, where letters have their roles
 Assumes      a sum of three letters is one edit away from any other: such a formula is known by its letters as well
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 
 from sympy import Expr, Symbol
 
@@ -22,12 +23,15 @@ from derivations.documents.conditions import is_condition
 from derivations.documents.elaborate import Elaborated, NotElaborated, elaborated, letters_for
 from derivations.documents.elaborate.typings import again
 from derivations.documents.formulas import formula_text
+from derivations.documents.judge.canonical.likeness import usual_formula
 from derivations.documents.nearest.fingerprint import plain
+from derivations.documents.nearest.handbook import place_of
 from derivations.documents.nearest.known import Known, distinct, is_of_a_known_size, known_as, strange_letters
-from derivations.documents.nearest.matching import UNNAMED
+from derivations.documents.nearest.matching import UNNAMED, is_proved_alike, role_name
 from derivations.documents.nearest.said import LIGHT, Said
-from derivations.documents.nearest.slips import EXCHANGED, NUMBER, QUOTED, is_free, is_slip_of, renames
+from derivations.documents.nearest.slips import EXCHANGED, NUMBER, QUOTED, is_free, renames
 from derivations.documents.scope import Scope
+from derivations.documents.scope.sizes import fold_key
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Aggregate, Call, Entry, Name, Negative, Node, Root
 from derivations.documents.verdicts import Finding
@@ -66,6 +70,7 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
     by_typing = [[known for known, letters in each if not letters] for each in alike]
     found = [known for each in by_typing for known in each]
     if any(map(said.means, found)):
+        yield from _usual(typings, by_typing, said)
         return
     for known, letters in (pair for each in alike for pair in each):
         if letters and said.means(known):
@@ -98,16 +103,53 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
         yield spoken
 
 
-def _has_its_letters(expression: Expr, known: Known) -> bool:
-    """Say whether an expression has the very letters that a formula of the handbook has."""
-    with suppress(NoNumber):
-        return _letters(plain(expression).expression) == _letters(known.plain.expression)
+def _usual(typings: list[Elaborated], by_typing: list[list[Known]], said: Said) -> Iterator[Finding]:
+    """Yield that a formula is the usual one of the handbook that its left side names, with each letter in its role."""
+    for typing, alike in zip(typings, by_typing, strict=True):
+        for equation in dict.fromkeys(known.concept for known in alike if isinstance(known.concept, Equation)):
+            if said.tells(equation) and _is_usual(typing.sides[0], equation, said):
+                yield Finding("holds", CHECK, usual_formula(equation.title))
+                return
+
+
+def _is_usual(expression: Expr, equation: Equation, said: Said) -> bool:
+    """Say whether an expression is a usual form, at the step of the left side: m_t and m_{t+1} are made of others."""
+    places, users = {place_of(left) for left in said.lefts}, said.scope.document.users
+
+    def is_used(name: str) -> bool:
+        return bool(users.get(fold_key(name)))
+
+    for form in equation.forms:
+        with suppress(NoNumber):
+            alike = (
+                form.usual
+                and {*form.indices} & places
+                and is_proved_alike(plain(expression), plain(form.value), is_used)
+            )
+            if alike:
+                return True
     return False
+
+
+def _has_its_letters(expression: Expr, equation: Equation) -> bool:
+    """Say whether an expression has the very letters that a form of a formula of the handbook has."""
+    with suppress(NoNumber):
+        return _letters(plain(expression).expression) in _letters_of(equation)
+    return False
+
+
+@cache
+def _letters_of(equation: Equation) -> frozenset[frozenset[str]]:
+    found = set()
+    for form in equation.forms:
+        with suppress(NoNumber):
+            found.add(_letters(plain(form.value).expression))
+    return frozenset(found)
 
 
 def _letters(expression: Expr) -> frozenset[str]:
     """Return the names of the letters of an expression, indices included; sizes that have no name are none."""
-    return frozenset(symbol.name for symbol in expression.atoms(Symbol) if not symbol.name.startswith(UNNAMED))
+    return frozenset(role_name(letter) for letter in expression.atoms(Symbol) if not letter.name.startswith(UNNAMED))
 
 
 def _are_one_function(left: Node, right: Node) -> bool:
@@ -168,15 +210,13 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
                 if strange_letters(sides[0], known):
                     continue
                 equation = known.concept if isinstance(known.concept, Equation) else None
-                if free and not (equation and equation.quoted):
+                if free and not equation:
                     continue
                 light = known.weight < (LIGHT if said.is_of_a_letter else 1)
-                if equation and equation.quoted and light and not _has_its_letters(sides[0], known):
+                if equation and light and not _has_its_letters(sides[0], equation):
                     continue  # a sum of three letters is one edit away from any other
                 if not equation and EXCHANGED.match(slip) and not said.names(known, new):
                     continue  # what is restated may be so of other letters
-                if equation and not is_slip_of(equation, slip):
-                    continue
                 if NUMBER.match(slip) and said.gives_a_value:
                     continue  # a width may be given as half of another
                 if (known.weight >= LIGHT and not equation) or said.means(known, new):

@@ -24,21 +24,16 @@ from derivations.documents.canon.concept import Concept
 from derivations.documents.canon.concepts import CONCEPTS
 from derivations.documents.canon.equations import Equation
 from derivations.documents.canon.forms import Form
-from derivations.documents.canon.measure_equations import MEASURES
-from derivations.documents.canon.norm_equations import NORMS
-from derivations.documents.canon.running_equations import RUNNING
 from derivations.documents.canon.scalar_sampling import NoNumber
-from derivations.documents.canon.training_equations import TRAINING
 from derivations.documents.elaborate import Elaborated
 from derivations.documents.nearest.fingerprint import Fingerprint, Plain, fingerprint, plain, profile
 from derivations.documents.nearest.matching import UNNAMED, is_proved_same
 from derivations.language.arrays.expression import Array, array
 from derivations.symbols import index
 
-__all__ = ["EQUATIONS", "Known", "distinct", "is_of_a_known_size", "known_as", "strange_letters"]
+__all__ = ["Known", "distinct", "is_of_a_known_size", "known_as", "strange_letters"]
 
 WEIGHTS = re.compile(r"(bold )?(W|w|weight)(?![a-z])")
-EQUATIONS = (*TRAINING, *RUNNING, *MEASURES, *NORMS)
 LOOK_UP = 300  # steps of whoever asks
 STEPS = 20_000  # of one look-up, renamings that the judge tries included
 _FUNCTIONS = (exp, log, sin, cos, tanh, erf, Sum, Max, Min)
@@ -102,7 +97,7 @@ def _table(of: tuple[Concept | Equation, ...]) -> _Table:
 
 
 def _tables(quoted: Sequence[Equation]) -> Iterator[_Table]:
-    yield _table((*CONCEPTS, *EQUATIONS))
+    yield _table(CONCEPTS)
     yield from (_table((each,)) for each in quoted)
 
 

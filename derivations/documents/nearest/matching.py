@@ -6,8 +6,9 @@ Result       `is_proved_same(one, other)`: the judge proves them equal once lett
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import islice, permutations, product
 from typing import Any
 
@@ -20,26 +21,73 @@ from derivations.documents.nearest.fingerprint import Plain, responses
 from derivations.documents.proving import are_equal
 from derivations.language.results.derivation import Assumption, claim, derivation, step
 
-__all__ = ["UNNAMED", "is_proved_same"]
+__all__ = ["UNNAMED", "is_proved_alike", "is_proved_same", "role_name"]
 
 UNNAMED = "size_"  # what an axis is called that the document gives no name
 MOST = 48  # renamings that are tried
+LABEL = re.compile(r"_[A-Za-z]+(?=\[|$)")
+INDEX = re.compile(r"(?<![A-Za-z_])[a-z](?![A-Za-z_])")
 
 
 def is_proved_same(one: Plain, other: Plain) -> bool:
     """Say whether the judge proves an expression equal to another one, with letters renamed."""
-    for letters in islice(_renamings(one, other), MOST):
-        spend(1_000)
-        renamed = _renamed(one, other, letters)
-        if renamed is None or differ(renamed, other.expression):
+    return any(_is_proved(one, other, letters) for letters in islice(_renamings(one, other), MOST))
+
+
+def is_proved_alike(one: Plain, other: Plain, is_used: Callable[[str], bool]) -> bool:
+    r"""Say whether the judge proves an expression equal to another one in letters that keep their roles.
+
+    None are exchanged: in `m_t = \beta_1 g_t + (1 - \beta_1) m_{t-1}` they have other roles.
+    """
+    renamings = islice(_renamings(one, other), MOST)
+    return any(_is_proved(one, other, each) for each in renamings if _keeps_roles(each, one.free, is_used))
+
+
+def role_name(letter: Expr) -> str:
+    """Return the name by which a letter is known in any text: without its font, its index left open."""
+    base, bracket, place = str(letter).removeprefix("bold ").partition("[")
+    return base + bracket + INDEX.sub("@", place)
+
+
+def _keeps_roles(letters: Mapping[Expr, Expr], places: Collection[Expr], is_used: Callable[[str], bool]) -> bool:
+    """Say whether letters keep their indices, and their names but for one of each index.
+
+    Of two new names with one index either might play either role; and a letter that the document uses has no other
+    name. The only size with a letter may have another label: d_h is d.
+    """
+    sizes = [[each for each in side if each.is_integer] for side in (letters, letters.values())]
+    shared = set.intersection(
+        *({name for name, count in Counter(map(_unlabelled, side)).items() if count == 1} for side in sizes)
+    )
+    strange = {}
+    for letter, role in letters.items():
+        if letter in places or role_name(letter) == role_name(role):
             continue
-        ranges = _ranges(renamed, other.expression)
-        stated = claim(renamed, step("algebra", other.expression))
-        assuming = [*positive_under_logarithms(renamed, other.expression), *_defined(renamed, other.expression)]
-        whole = derivation("a formula", stated, ranges=ranges, assuming=assuming)
-        if are_equal(renamed, other.expression, whole):
-            return True
-    return False
+        if not (letter in sizes[0] and _unlabelled(letter) == _unlabelled(role) and _unlabelled(role) in shared):
+            strange[role_name(letter)] = role_name(role)
+    indices = [letter.partition("[")[2] for letter in strange]
+    if indices != [role.partition("[")[2] for role in strange.values()] or len({*indices}) != len(indices):
+        return False
+    return not any(is_used(role.partition("[")[0]) for role in strange.values())
+
+
+def _unlabelled(size: Expr) -> str:
+    return LABEL.sub("", role_name(size))
+
+
+def _is_proved(one: Plain, other: Plain, letters: dict[Expr, Expr]) -> bool:
+    """Say whether the judge proves an expression equal to another one with letters renamed so."""
+    spend(1_000)
+    renamed = _renamed(one, other, letters)
+    if renamed is None or differ(renamed, other.expression):
+        return False
+    if renamed == _renamed(other, other, {role: role for role in letters.values()}):
+        return True  # the very formula, wherever it is defined
+    ranges = _ranges(renamed, other.expression)
+    stated = claim(renamed, step("algebra", other.expression))
+    assuming = [*positive_under_logarithms(renamed, other.expression), *_defined(renamed, other.expression)]
+    whole = derivation("a formula", stated, ranges=ranges, assuming=assuming)
+    return are_equal(renamed, other.expression, whole)
 
 
 def _defined(*expressions: Expr) -> list[Assumption]:

@@ -16,7 +16,7 @@ from derivations.documents.canon.equations import Equation
 from derivations.documents.judge.arrays.left_sides import left_fits
 from derivations.documents.judge.canonical.recognition import is_about, marks_of, words_of
 from derivations.documents.nearest.handbook import HEAVY, handbook, is_heavy, spellings, told_in
-from derivations.documents.nearest.known import EQUATIONS, Known
+from derivations.documents.nearest.known import Known
 from derivations.documents.nearest.restated import restated_as
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
@@ -44,8 +44,11 @@ class Said:
         return frozenset().union(*(restated_as(left, self.statement, self.scope) for left in self.lefts))
 
     def is_restated_as(self, known: Known) -> bool:
-        """Say whether the document states a known formula for the same letter elsewhere."""
-        return known.title in self.restated
+        """Say whether the document states a known formula for the same letter elsewhere, one that tells something.
+
+        y is many things: of y = g x + b nothing follows for y = g x.
+        """
+        return known.weight > 0 and known.title in self.restated
 
     def means(self, known: Known, right: Node | None = None) -> bool:
         """Say whether a known formula is meant by the left side, or by another equation for the same letter."""
@@ -54,7 +57,7 @@ class Said:
     @cached_property
     def is_quoted(self) -> bool:
         """Whether the left side is that of a formula of the handbook."""
-        return any(self._tells(each) for each in self.quoted)
+        return any(self.tells(each) for each in self.quoted)
 
     @cached_property
     def quoted(self) -> tuple[Equation, ...]:
@@ -63,7 +66,8 @@ class Said:
         return tuple(
             each
             for each in handbook()
-            if (each in told and self._tells(each)) or (each in near and all(each.words) and is_heavy(each))
+            if ((each in told or each.family) and self.tells(each))
+            or (each in near and all(each.words) and is_heavy(each))
         )
 
     @property
@@ -77,12 +81,9 @@ class Said:
         """Say whether some known formula may be meant, whatever stands on the right."""
         if self.quoted or self.restated:
             return True
-        known: tuple[Concept | Equation, ...] = (*CONCEPTS, *EQUATIONS)
-        return any(self._may_be(each, left) for left in self.lefts for each in known)
+        return any(self._may_be(each, left) for left in self.lefts for each in CONCEPTS)
 
-    def _may_be(self, concept: Concept | Equation, left: Node) -> bool:
-        if isinstance(concept, Equation):
-            return self._tells(concept)
+    def _may_be(self, concept: Concept, left: Node) -> bool:
         if words_of(left) & set(concept.words):
             return True
         if concept.left in ("any", "word", "low rank") or not left_fits(concept, left, self.right):
@@ -93,13 +94,18 @@ class Said:
     def _spelled(self) -> frozenset[str]:
         return frozenset().union(*map(spellings, self.lefts))
 
-    def _tells(self, equation: Equation) -> bool:
-        """Say whether the left side and a word of the document are those of an equation; of a letter, a word nearby."""
+    def tells(self, equation: Equation) -> bool:
+        """Say whether the left side and a word of the document are those of an equation.
+
+        Of a letter alone it is a word nearby. Where all letters of its family are used, no word is needed.
+        """
         named = self._spelled & equation.left
         if not named:
             return False
         is_word = any(sum(map(str.isalpha, each)) > 1 for each in named)
-        return equation.is_told_by(self.scope.document.prose if is_word or not equation.quoted else self.words)
+        if equation.family and all(map(self.scope.is_used, equation.family)):
+            return True
+        return equation.is_told_by(self.scope.document.prose if is_word else self.words)
 
     @property
     def is_of_a_letter(self) -> bool:
@@ -127,8 +133,8 @@ class Said:
     def _names(self, known: Known, left: Node, right: Node) -> bool:
         concept = known.concept
         if isinstance(concept, Equation):
-            return self._tells(concept)
-        if concept.left == "low rank":
+            return self.tells(concept)
+        if concept.left == "low rank" or concept.lenient:
             return False
         if words_of(left) & set(concept.words):
             return True

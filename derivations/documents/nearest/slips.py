@@ -2,18 +2,16 @@
 
 Definition   an edit changes one place; what changes which letters stand there, or which function is applied, is free,
              unless the handbook has the formula
-Result       `is_free(slip, right)`, `renames(right, new, slip, counts)`: whether an author may choose so;
-             `is_slip_of(equation, slip)`: whether an edit counts for an equation
+Result       `is_free(slip, right)`, `renames(right, new, slip, counts)`: whether an author may choose so
 """
 
 from __future__ import annotations
 
 import re
 
-from derivations.documents.canon.equations import Equation
 from derivations.documents.syntax import Aggregate, Name, Node, Number, Power, Sum
 
-__all__ = ["EXCHANGED", "NUMBER", "QUOTED", "is_free", "is_slip_of", "renames"]
+__all__ = ["EXCHANGED", "NUMBER", "QUOTED", "is_free", "renames"]
 
 FREE = re.compile(  # edits that change which letters stand there, or what an author may choose
     r"the factor \D|the division by|there must be no (?:division|factor|sigma|tanh)|it must be a (?:product|quotient)"
@@ -25,6 +23,8 @@ QUOTED = re.compile(
 DIVISION = re.compile(r"the division by (\S+) is missing")
 EXCHANGED = re.compile(r"(\S+) belongs where (\S+) stands")
 NUMBER = re.compile(r"the (?:factor|summand) \d|the square is missing|the (?:number|exponent) must be")
+SETTING = re.compile(r"the number must be \S+, not (\d+)$")
+LEAST_SETTING = 1000  # a base of frequencies, or a number of steps, that an author sets otherwise
 ONE_MORE = "the summand 1 is missing"
 
 
@@ -43,13 +43,6 @@ def renames(right: Node, new: Node, slip: str, counts: frozenset[str]) -> bool:
     return any(isinstance(base, Name) and not base.subscripts for base in before ^ after)
 
 
-def is_slip_of(equation: Equation, slip: str) -> bool:
-    """Say whether an edit counts for an equation; frequencies and rates are counted in more ways than one."""
-    if equation.slips and not any(words in slip for words in equation.slips):
-        return False
-    return equation.quoted or not (NUMBER.match(slip) or EXCHANGED.match(slip))
-
-
 def _bounds(node: Node) -> list[tuple[Node | None, Node | None]]:
     return [(part.lower, part.upper) for part in node.walk() if isinstance(part, Aggregate)]
 
@@ -59,6 +52,9 @@ def is_free(slip: str, right: Node) -> bool:
     counts = {part.upper.key for part in right.walk() if isinstance(part, Aggregate) and isinstance(part.upper, Name)}
     if slip == ONE_MORE:  # the variance of a sample is divided by one less than its size
         return any(_is_one_less(part, counts) for part in right.walk())
+    setting = SETTING.match(slip)
+    if setting and int(setting[1]) >= LEAST_SETTING:
+        return True
     division = DIVISION.match(slip)
     return bool(FREE.match(slip)) and not (division and division[1] in counts)
 

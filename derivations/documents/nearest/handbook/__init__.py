@@ -1,10 +1,10 @@
 """The handbook: formulas that many texts quote, read as any document is.
 
 Definition   the tables beside this module have each as people write it, with its other forms, and the words that stand
-             near it: `is`, the usual form first, then others that are right as well; `words`, one of which is near
-             where it is meant (without words, the left side tells); `left`, other spellings of the left side, @ for
-             its running index; `family`, letters that tell it from others of the same form; `source`, where it is from;
-             `terms` has words in other languages
+             near it: `is`, the usual form first (or the first `usual` ones), then others that are right as well;
+             `words`, one of which is near where it is meant (without words, the left side tells); `left`, other
+             spellings of the left side, @ for its running index; `family`, letters that tell it from others of the
+             same form; `source`, where it is from; `terms` has words in other languages
 Result       `handbook()` are equations like those of the catalogue, with the entries of their right sides as forms
 Raises       ValueError where a formula of the handbook is not read or not typed
 """
@@ -21,18 +21,19 @@ from typing import Any
 from derivations.documents.canon.equations import Equation
 from derivations.documents.canon.forms import Form
 from derivations.documents.elaborate import NotElaborated, elaborated
-from derivations.documents.formulas import read_formula
-from derivations.documents.judge.canonical.spellings import left_spelling, spelled
+from derivations.documents.formulas import formula_text, read_formula
+from derivations.documents.judge.canonical.spellings import left_spelling, running, spelled
 from derivations.documents.readers import read_text
 from derivations.documents.scope import Scope, read_scopes
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Chain, Name, Node
 
-__all__ = ["HEAVY", "handbook", "is_heavy", "spellings", "told_in"]
+__all__ = ["HEAVY", "handbook", "is_heavy", "place_of", "spellings", "told_in"]
 
 HEAVY = 3  # functions, sums and roots by which a formula is told from its right side alone
 WEIGHTY = re.compile(r"\\(?:exp|log|ln|sum|prod|sqrt|tanh|sin|cos|max|min|mathrm\{erf\})(?![a-z])|e\^|\\mathbb\{E\}")
 
+LETTER = re.compile(r"[A-Za-z]")
 SCRIPT = re.compile(r"^cal(?=[A-Z])")
 LABEL = re.compile(r"(?:_[A-Za-z](?![A-Za-z])){2,}")  # L_{DPO}, letter by letter
 SIGMOID = "The sigmoid function.\n\n"  # where a text speaks of it, sigma is the sigmoid
@@ -82,6 +83,12 @@ def spellings(left: Node) -> frozenset[str]:
     return frozenset({whole, *map(_in_one_spelling, (whole, *parts))}) - {""}
 
 
+def place_of(left: Node) -> str:
+    """Return the running index of a left side with its letter left open: `@ + 1` of m_{t+1}; nothing without one."""
+    index = running(left)
+    return LETTER.sub("@", formula_text(index, "plain")) if index is not None else ""
+
+
 def _in_one_spelling(left: str) -> str:
     joined = LABEL.sub(lambda found: "_" + found[0].replace("_", ""), SCRIPT.sub("", left))
     return joined.lower() if sum(map(str.isalpha, joined)) > 2 else joined
@@ -96,10 +103,8 @@ def _equation(entry: Mapping[str, Any], terms: Mapping[str, list[str]]) -> Equat
     return Equation(
         entry["title"],
         frozenset(lefts),
-        {},
-        partial(_forms, tuple(entry["is"])),
+        partial(_forms, tuple(entry["is"]), entry.get("usual", 1)),
         words=words,
-        quoted=True,
         family=tuple(map(_name, entry.get("family", "").split())),
     )
 
@@ -125,11 +130,11 @@ def _chain(text: str) -> Chain:
     return reading.statements[0]
 
 
-def _forms(texts: tuple[str, ...]) -> tuple[Form, ...]:
-    return tuple(dict.fromkeys(form for text in texts for form in _typed(text)))
+def _forms(texts: tuple[str, ...], usual: int) -> tuple[Form, ...]:
+    return tuple(dict.fromkeys(form for at, text in enumerate(texts) for form in _typed(text, usual=at < usual)))
 
 
-def _typed(text: str) -> Iterator[Form]:
+def _typed(text: str, *, usual: bool) -> Iterator[Form]:
     """Yield a formula under every typing."""
     chain = _chain(text)
     sigma = any(isinstance(part, Call) and part.function.base == "sigma" for part in chain.walk())
@@ -141,7 +146,8 @@ def _typed(text: str) -> Iterator[Form]:
         except NotElaborated as error:
             raise ValueError(f"not typed in the handbook: {text}: {error}") from error
         found.update(dict.fromkeys(typing.sides[0] for typing in typings))
-    return (Form("", value) for value in found)
+    place = place_of(chain.sides[0])
+    return (Form("", value, (place,), usual=usual) for value in found)
 
 
 def _alone(chain: Chain, text: str) -> Scope:

@@ -1,4 +1,4 @@
-r"""The steps of a norm: means, deviations, entries normalised, scale and shift; and how many terms their sums have."""
+r"""Norms and their means and deviations; and how many terms their sums have."""
 
 from __future__ import annotations
 
@@ -19,11 +19,6 @@ def finding(formula: str, before: str = NORM) -> Finding:
 @pytest.mark.parametrize(
     ("formula", "verdict"),
     [
-        (r"y_i = \gamma_i \hat{x}_i + \beta_i", "holds"),
-        (r"Y = \gamma \odot \hat{X} + \beta", "holds"),
-        (r"Y_{ik} = \gamma_k \hat{X}_{ik} + \beta_k", "holds"),
-        (r"y_i = \beta_i \hat{x}_i + \gamma_i", "conditional"),
-        (r"y_i = \gamma_i \hat{x}_i", "conditional"),
         (r"y = \frac{x - \mathrm{E}[x]}{\sqrt{\mathrm{Var}[x] + \epsilon}} * \gamma + \beta", "holds"),
         (r"\sigma = \sqrt{\frac{1}{d} \sum_{i=1}^d (x_i - \mu)^2}", "holds"),
         (r"\sigma = \sqrt{\frac{1}{d} \sum_{i=1}^d (x_i - \mu)^2 + \epsilon}", "holds"),
@@ -37,9 +32,6 @@ def test_what_is_right_is_seen(formula: str, verdict: str) -> None:
 @pytest.mark.parametrize(
     ("formula", "slip"),
     [
-        (r"\hat{x}_i = (x_i - \mu) \sqrt{\sigma^2 + \epsilon}", "quotient"),
-        (r"\hat{X}_{ik} = (X_{ik} - \mu_i) \sqrt{\sigma_i^2 + \epsilon}", "quotient"),
-        (r"y_i = \gamma_i \hat{x}_i - \beta_i", "sign"),
         (r"y = \frac{x - \mathrm{E}[x]}{\mathrm{Var}[x] + \epsilon} * \gamma + \beta", "root"),
         (r"\sigma = \sqrt{\frac{1}{d} \sum_{i=1}^d (x_i + \mu)^2}", "sign"),
         (r"\sigma = \sqrt{\frac{1}{d} \sum_{i=1}^d (x_i - \mu)}", "square"),
@@ -102,63 +94,3 @@ def test_a_mean_divides_by_as_many_as_it_sums() -> None:
     assert finding(r"\mu = \frac{1}{d_k} \sum_{j=1}^{d_{model}} x_j").verdict == "wrong"
     assert finding(r"\mu_i = \frac{1}{n} \sum_{j=1}^{n-1} X_{ji}").verdict == "wrong"
     assert finding(r"\mu = \frac{1}{H} \sum_{j=1}^{d} x_j").verdict == "unknown"
-
-
-@pytest.mark.parametrize(
-    ("formula", "verdict"),
-    [
-        (r"\theta_i = 10000^{-2i/d}", "holds"),
-        (r"\theta_j = 500000^{-2j/d_h}", "holds"),
-        (r"\omega_k = \frac{1}{10000^{2k/d}}", "holds"),
-        (r"\theta_i = b^{-2i/d}", "holds"),
-        (r"\theta_i = 10000^{-2(i-1)/d}", "conditional"),
-        (r"\theta_i = 10000^{-2d/i}", "wrong"),
-        (r"\theta_i = 10000^{-2i}", "wrong"),
-        (r"\theta_i = 10000^{-i/d}", "unknown"),
-        (r"\theta_i = 10000^{-4i/d}", "unknown"),
-        (r"\theta_i = 10000^{-3i/d}", "unknown"),  # no base of 1000000
-        (r"\theta_i = 1000000^{-2i/d}", "holds"),
-        (r"\theta_i = 12345^{-2i/d}", "unknown"),
-    ],
-)
-def test_frequencies(formula: str, verdict: str) -> None:
-    assert finding(formula, "Rotary position embedding").verdict == verdict
-
-
-ROWS = r"$r_i = \sqrt{\frac{1}{d} \sum_j X_{ij}^2}$, $\hat{X}_{ij} = X_{ij} / r_i$"
-COLUMNS = r"$r_j = \sqrt{\frac{1}{d} \sum_i X_{ij}^2}$, $\hat{X}_{ij} = X_{ij} / r_j$"
-CENTRED = r"$\hat{X}_{ik} = (X_{ik} - \mu_i) / \sigma_i$"
-
-
-@pytest.mark.parametrize(
-    ("before", "formula", "right"),
-    [
-        (f"RMSNorm, {ROWS}", r"Y_{ij} = \gamma_i \hat{X}_{ij}", r"\gamma_j"),
-        (f"RMSNorm, {ROWS}", r"Y_{ij} = \gamma_j \hat{X}_{jj}", r"\hat{X}_{i,j}"),
-        (f"RMSNorm, {ROWS}", r"Y_{ij} = \gamma_j \hat{X}_{ii}", r"\hat{X}_{i,j}"),
-        (f"Layer norm, {CENTRED}", r"Y_{ik} = \gamma_k \hat{X}_{kk} + \beta_k", r"\hat{X}_{i,k}"),
-        (f"Layer norm, {CENTRED}", r"Y_{ik} = \gamma_i \hat{X}_{ik} + \beta_k", r"\gamma_k"),
-        (f"Layer norm, {CENTRED}", r"Y_{ik} = \gamma_i \hat{X}_{ik}", r"\gamma_k"),
-        ("RMSNorm", r"y_i = \gamma_i \hat{x}_i - \beta_i", "+"),
-    ],
-)
-def test_entries_and_scales_at_places_that_are_not_theirs(before: str, formula: str, right: str) -> None:
-    found = finding(formula, before)
-    assert found.verdict == "wrong"
-    assert right.replace(",", "") in (found.right or "").replace(",", "").replace(" ", "")
-
-
-@pytest.mark.parametrize(
-    ("before", "formula"),
-    [
-        (f"RMSNorm, {ROWS}", r"Y_{ij} = \gamma_j \hat{X}_{ij}"),
-        (f"RMSNorm of columns, {COLUMNS}", r"Y_{ij} = \gamma_i \hat{X}_{ij}"),
-        ("RMSNorm of columns", r"Y_{ij} = \gamma_i \hat{X}_{ij}"),  # nothing tells what the columns are
-        (r"Batch norm, $\hat{X}_{ck} = (X_{ck} - \mu_c) / \sigma_c$", r"Y_{ck} = \gamma_c \hat{X}_{ck}"),
-        (r"Batch norm, $\hat{X}_{ck} = (X_{ck} - \mu_c) / \sigma_c$", r"Y_{ck} = \gamma_c \hat{X}_{ck} + \beta_c"),
-        (f"Instance norm and layer norm, {CENTRED}", r"Y_{ik} = \gamma_i \hat{X}_{ik}"),
-        ("Layer norm", r"Y_{ik} = \gamma_k \hat{X}_{kk}"),  # no entry of two rows is spoken of
-    ],
-)
-def test_features_may_be_rows(before: str, formula: str) -> None:
-    assert finding(formula, before).verdict != "wrong"
