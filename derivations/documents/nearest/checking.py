@@ -73,7 +73,7 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
         yield from _usual(typings, by_typing, said)
         return
     for known, letters in (pair for each in alike for pair in each):
-        if letters and said.means(known):
+        if letters and said.means(known) and said.is_told(known):
             reason = f"this is not the formula of {known.title}: {letters}"
             yield Finding("wrong", CHECK, reason, None, known.form.result or None)
             return

@@ -107,6 +107,10 @@ class Said:
             return True
         return equation.is_told_by(self.scope.document.prose if is_word else self.words)
 
+    def is_told(self, known: Known) -> bool:
+        """Say whether a word of the document tells a formula of the handbook; its letters alone may be another's."""
+        return isinstance(known.concept, Equation) and known.concept.is_told_by(self.scope.document.prose)
+
     @property
     def is_of_a_letter(self) -> bool:
         """Whether nothing but a letter stands on the left."""
