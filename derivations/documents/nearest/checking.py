@@ -113,20 +113,19 @@ def _usual(typings: list[Elaborated], by_typing: list[list[Known]], said: Said) 
 
 
 def _is_usual(expression: Expr, equation: Equation, said: Said) -> bool:
-    """Say whether an expression is a usual form, at the step of the left side: m_t and m_{t+1} are made of others."""
+    """Say whether an expression is a usual form, at the step of the left side: m_t and m_{t+1} are made of others.
+
+    A form of little weight, a step w - eta g, has its very letters.
+    """
     places, users = {place_of(left) for left in said.lefts}, said.scope.document.users
-
-    def is_used(name: str) -> bool:
-        return bool(users.get(fold_key(name)))
-
-    for form in equation.forms:
+    for form in (each for each in equation.forms if each.usual and {*each.indices} & places):
         with suppress(NoNumber):
-            alike = (
-                form.usual
-                and {*form.indices} & places
-                and is_proved_alike(plain(expression), plain(form.value), is_used)
-            )
-            if alike:
+            known = Known(equation, form, plain(form.value))
+
+            def is_taken(name: str, known: Known = known) -> bool:
+                return not known.weight or bool(users.get(fold_key(name)))
+
+            if is_proved_alike(plain(expression), known.plain, is_taken):
                 return True
     return False
 

@@ -25,6 +25,7 @@ __all__ = ["UNNAMED", "is_proved_alike", "is_proved_same", "role_name"]
 
 UNNAMED = "size_"  # what an axis is called that the document gives no name
 MOST = 48  # renamings that are tried
+SIZES = ("d", "D", "n", "N")
 LABEL = re.compile(r"_[A-Za-z]+(?=\[|$)")
 INDEX = re.compile(r"(?<![A-Za-z_])[a-z](?![A-Za-z_])")
 
@@ -34,13 +35,13 @@ def is_proved_same(one: Plain, other: Plain) -> bool:
     return any(_is_proved(one, other, letters) for letters in islice(_renamings(one, other), MOST))
 
 
-def is_proved_alike(one: Plain, other: Plain, is_used: Callable[[str], bool]) -> bool:
+def is_proved_alike(one: Plain, other: Plain, is_taken: Callable[[str], bool]) -> bool:
     r"""Say whether the judge proves an expression equal to another one in letters that keep their roles.
 
     None are exchanged: in `m_t = \beta_1 g_t + (1 - \beta_1) m_{t-1}` they have other roles.
     """
     renamings = islice(_renamings(one, other), MOST)
-    return any(_is_proved(one, other, each) for each in renamings if _keeps_roles(each, one.free, is_used))
+    return any(_is_proved(one, other, each) for each in renamings if _keeps_roles(each, one.free, is_taken))
 
 
 def role_name(letter: Expr) -> str:
@@ -49,26 +50,24 @@ def role_name(letter: Expr) -> str:
     return base + bracket + INDEX.sub("@", place)
 
 
-def _keeps_roles(letters: Mapping[Expr, Expr], places: Collection[Expr], is_used: Callable[[str], bool]) -> bool:
+def _keeps_roles(letters: Mapping[Expr, Expr], places: Collection[Expr], is_taken: Callable[[str], bool]) -> bool:
     """Say whether letters keep their indices, and their names but for one of each index.
 
-    Of two new names with one index either might play either role; and a letter that the document uses has no other
-    name. The only size with a letter may have another label: d_h is d.
+    Of two new names with one index either might play either role; and a letter that is taken is no other one. A size
+    may have another label: d_h is d where no other d stands.
     """
-    sizes = [[each for each in side if each.is_integer] for side in (letters, letters.values())]
-    shared = set.intersection(
-        *({name for name, count in Counter(map(_unlabelled, side)).items() if count == 1} for side in sizes)
-    )
+    sizes = [Counter(map(_unlabelled, side)) for side in (letters, letters.values())]
     strange = {}
     for letter, role in letters.items():
         if letter in places or role_name(letter) == role_name(role):
             continue
-        if not (letter in sizes[0] and _unlabelled(letter) == _unlabelled(role) and _unlabelled(role) in shared):
+        size = _unlabelled(letter)
+        if size not in SIZES or size != _unlabelled(role) or any(side[size] > 1 for side in sizes):
             strange[role_name(letter)] = role_name(role)
     indices = [letter.partition("[")[2] for letter in strange]
     if indices != [role.partition("[")[2] for role in strange.values()] or len({*indices}) != len(indices):
         return False
-    return not any(is_used(role.partition("[")[0]) for role in strange.values())
+    return not any(is_taken(role.partition("[")[0]) for role in strange.values())
 
 
 def _unlabelled(size: Expr) -> str:
