@@ -144,7 +144,6 @@ RIGHT = (
     ("markdown", r"$PE_{(0, 0)} = \sin(0) = 0$ and $PE_{(0,1)} = \cos(0) = 1$"),
     ("markdown", r"$q = [1, 2]$, $k = [3, 4]$, so $q \cdot k = 1 \times 3 + 2 \times 4 = 11$"),
     ("markdown", r"取 $H=32$、$G=8$。若改用多頭注意力（$G=H$），則 $2\times 32\times 32\times 128=262{,}144$。"),
-    ("markdown", r"$q_k = (1-\alpha)\,\delta_{k,y} + \alpha / K$ is a smoothed label."),
     ("markdown", r"$2 \times 10^9 \text{ B} = 2 \text{ GB}$"),
     ("markdown", r"$\frac{3.15 \times 10^{23}}{1000 \times 312 \times 10^{12} \times 0.4} \approx 29 \text{ days}$"),
 )
@@ -266,13 +265,10 @@ WRONG = (
     ("markdown", r"$q = [1, 2]$, $k = [3, 4]$, so $q \cdot k = 1 \times 3 + 2 \times 4 = 10$"),
     ("markdown", r"$30 \text{ KB} = 30 \text{ MB}$"),
     ("markdown", r"$\frac{3.15 \times 10^{23}}{1000 \times 312 \times 10^{12} \times 0.4} \approx 39 \text{ days}$"),
-    (
-        "markdown",
-        r"Adam has $\beta_1$ and $\beta_2$. $\hat m_t = m_t / (1 - \beta_1^t)$, $\hat v_t = v_t / (1 - \beta_1^t)$",
-    ),
 )
 
 OPEN = (
+    ("markdown", r"$q_k = (1-\alpha)\,\delta_{k,y} + \alpha / K$ is a smoothed label."),
     (
         "markdown",
         r"$\begin{bmatrix}1&2\\3&4\end{bmatrix}\begin{bmatrix}1\\1\end{bmatrix} = \begin{bmatrix}3\\7\end{bmatrix}$",
@@ -339,6 +335,10 @@ OPEN = (
 )
 
 MISSED = (
+    (
+        "markdown",
+        r"Adam has $\beta_1$ and $\beta_2$. $\hat m_t = m_t / (1 - \beta_1^t)$, $\hat v_t = v_t / (1 - \beta_1^t)$",
+    ),
     ("markdown", r"$$\sigma'(x) = \sigma(x)(1 + \sigma(x))$$"),
     ("markdown", "$4! = 16$"),
     ("markdown", r"$\binom{5}{2} = 20$"),

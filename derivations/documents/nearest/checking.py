@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 
-from sympy import Expr, Symbol
+from sympy import Expr, Indexed, Symbol
 
 from derivations.documents.budget import spend
 from derivations.documents.canon.edits import edits_among
@@ -46,6 +46,7 @@ MOST_NODES = 100  # the known formulas are shorter
 NO_ROOT = "the root is missing"
 LOGARITHMS = ("log", "ln")
 NO_LOGARITHM = "the logarithm is missing"
+OUTER = ("row", "column")  # the places of an entry of a matrix
 IDLE = "the sum must be over"  # every term of the sum is the same
 
 
@@ -70,7 +71,7 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
     by_typing = [[known for known, letters in each if not letters] for each in alike]
     found = [known for each in by_typing for known in each]
     if any(map(said.means, found)):
-        yield from _usual(typings, by_typing, said)
+        yield from _usual(typings[0], by_typing[0], said)
         return
     for known, letters in (pair for each in alike for pair in each):
         if letters and said.means(known) and said.is_told(known):
@@ -103,13 +104,15 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
         yield spoken
 
 
-def _usual(typings: list[Elaborated], by_typing: list[list[Known]], said: Said) -> Iterator[Finding]:
-    """Yield that a formula is the usual one of the handbook that its left side names, with each letter in its role."""
-    for typing, alike in zip(typings, by_typing, strict=True):
-        for equation in dict.fromkeys(known.concept for known in alike if isinstance(known.concept, Equation)):
-            if said.tells(equation) and _is_usual(typing.sides[0], equation, said):
-                yield Finding("holds", CHECK, usual_formula(equation.title))
-                return
+def _usual(typing: Elaborated, alike: list[Known], said: Said) -> Iterator[Finding]:
+    """Yield that a formula is the usual one of the handbook that its left side names, with each letter in its role.
+
+    Its letters are what they most likely are: of vectors X^T Y and Y^T X are one number.
+    """
+    for equation in dict.fromkeys(known.concept for known in alike if isinstance(known.concept, Equation)):
+        if said.tells(equation) and _is_usual(typing.sides[0], equation, said):
+            yield Finding("holds", CHECK, usual_formula(equation.title))
+            return
 
 
 def _is_usual(expression: Expr, equation: Equation, said: Said) -> bool:
@@ -119,6 +122,8 @@ def _is_usual(expression: Expr, equation: Equation, said: Said) -> bool:
     """
     places, users = {place_of(left) for left in said.lefts}, said.scope.document.users
     for form in (each for each in equation.forms if each.usual and {*each.indices} & places):
+        if _rows_and_columns(form.value) != _rows_and_columns(expression):
+            continue
         with suppress(NoNumber):
             known = Known(equation, form, plain(form.value))
 
@@ -128,6 +133,15 @@ def _is_usual(expression: Expr, equation: Equation, said: Said) -> bool:
             if is_proved_alike(plain(expression), known.plain, is_taken):
                 return True
     return False
+
+
+def _rows_and_columns(expression: Expr) -> frozenset[tuple[str, tuple[str, ...]]]:
+    """Return at which axes arrays are read at the row and at the column of the result: X^T Y and Y^T X differ there."""
+    entries = expression.atoms(Indexed)
+    found = ((str(each.base.label), tuple(str(at) for at in each.indices if str(at) in OUTER)) for each in entries)
+    read = {(label, at) for label, at in found if at}
+    outer = {at for _, each in read for at in each}
+    return frozenset(read) if len(outer) > 1 else frozenset()
 
 
 def _has_its_letters(expression: Expr, equation: Equation) -> bool:

@@ -25,6 +25,7 @@ __all__ = ["UNNAMED", "is_proved_alike", "is_proved_same", "role_name"]
 
 UNNAMED = "size_"  # what an axis is called that the document gives no name
 MOST = 48  # renamings that are tried
+MADE = frozenset("(){},;| ")  # in the name of a letter that stands for a part of a formula
 SIZES = ("d", "D", "n", "N")
 LABEL = re.compile(r"_[A-Za-z]+(?=\[|$)")
 INDEX = re.compile(r"(?<![A-Za-z_])[a-z](?![A-Za-z_])")
@@ -38,10 +39,13 @@ def is_proved_same(one: Plain, other: Plain) -> bool:
 def is_proved_alike(one: Plain, other: Plain, is_taken: Callable[[str], bool]) -> bool:
     r"""Say whether the judge proves an expression equal to another one in letters that keep their roles.
 
-    None are exchanged: in `m_t = \beta_1 g_t + (1 - \beta_1) m_{t-1}` they have other roles.
+    None are exchanged: in `m_t = \beta_1 g_t + (1 - \beta_1) m_{t-1}` they have other roles; nor are rows and columns.
     """
-    renamings = islice(_renamings(one, other), MOST)
-    return any(_is_proved(one, other, each) for each in renamings if _keeps_roles(each, one.free, is_taken))
+    for letters in islice(_renamings(one, other), MOST):
+        is_in_place = len(one.free) < 2 or all(letters[place] == place for place in one.free)
+        if is_in_place and _keeps_roles(letters, one.free, is_taken) and _is_proved(one, other, letters):
+            return True
+    return False
 
 
 def role_name(letter: Expr) -> str:
@@ -53,8 +57,8 @@ def role_name(letter: Expr) -> str:
 def _keeps_roles(letters: Mapping[Expr, Expr], places: Collection[Expr], is_taken: Callable[[str], bool]) -> bool:
     """Say whether letters keep their indices, and their names but for one of each index.
 
-    Of two new names with one index either might play either role; and a letter that is taken is no other one. A size
-    may have another label: d_h is d where no other d stands.
+    Of two new names with one index either might play either role; and a letter that is taken is no other one, nor is
+    what stands for a part without a meaning of its own. A size may have another label: d_h is d where it stands alone.
     """
     sizes = [Counter(map(_unlabelled, side)) for side in (letters, letters.values())]
     strange = {}
@@ -64,6 +68,8 @@ def _keeps_roles(letters: Mapping[Expr, Expr], places: Collection[Expr], is_take
         size = _unlabelled(letter)
         if size not in SIZES or size != _unlabelled(role) or any(side[size] > 1 for side in sizes):
             strange[role_name(letter)] = role_name(role)
+    if any(MADE & {*letter, *role} for letter, role in strange.items()):
+        return False
     indices = [letter.partition("[")[2] for letter in strange]
     if indices != [role.partition("[")[2] for role in strange.values()] or len({*indices}) != len(indices):
         return False

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from derivations.documents.budget import budget_of
+from derivations.documents.canon.edits import edits_among
 from derivations.documents.canon.equations import Equation
 from derivations.documents.checking import check_text
-from derivations.documents.formulas import read_formula
-from derivations.documents.nearest.handbook import handbook, spellings
+from derivations.documents.formulas import formula_text, read_formula
+from derivations.documents.nearest.handbook import entries, handbook, spellings
 from derivations.documents.nearest.known import known_as
 from tests.documents.said import ALARMS, in_a_word
 
@@ -64,6 +67,32 @@ def test_a_formula_is_recognised_as_itself(equation: Equation) -> None:
     with budget_of(10**9, 60):
         recognised = [form for form in equation.forms if known_as(form.value, (equation,))]
     assert recognised, forms(equation)
+
+
+def edited() -> list[tuple[str, str]]:
+    """A drawn edit of the usual form of every fourth formula, with a word that tells it."""
+    rng, found = random.Random(4), []
+    for entry in [*entries()][::4]:
+        left, _, right = entry["is"][0].partition(" = ")
+        node = read_formula(right, "latex").statements[0].sides[0]
+        edits = [new for new, _ in edits_among(node, (node,)) if "1^" not in formula_text(new, "latex")]  # which is 1
+        if entry.get("usual", 1) and edits:
+            word = entry.get("words", "").partition("|")[0]
+            found.append((word, f"{left} = {formula_text(rng.choice(edits), 'latex')}"))
+    return found
+
+
+@pytest.mark.slow  # eighty documents; a mistake that is said to hold is the worst that can be said
+@pytest.mark.parametrize(("word", "formula"), edited())
+def test_an_edited_formula_does_not_hold(word: str, formula: str) -> None:
+    finding = check_text(f"We look at {word}.\n\n$${formula}$$", "markdown").claims[-1].finding
+    assert finding.check != "nearest" or finding.verdict != "holds"
+
+
+def test_what_stands_for_a_part_keeps_its_role() -> None:
+    """H of another argument is another letter, and no new name of the one that is known."""
+    layer = r"A highway layer: $y = H(%s, W_H) \cdot T(x, W_T) + x \cdot (1 - T(x, W_T))$"
+    assert [check_text(layer % x, "markdown").claims[-1].finding.verdict for x in ("x", "x^2")] == ["holds", "unknown"]
 
 
 @pytest.mark.parametrize("text", WRONG)

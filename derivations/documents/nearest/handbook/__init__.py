@@ -28,7 +28,7 @@ from derivations.documents.scope import Scope, read_scopes
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Chain, Name, Node
 
-__all__ = ["HEAVY", "handbook", "is_heavy", "place_of", "spellings", "told_in"]
+__all__ = ["HEAVY", "entries", "handbook", "is_heavy", "place_of", "spellings", "told_in"]
 
 HEAVY = 3  # functions, sums and roots by which a formula is told from its right side alone
 WEIGHTY = re.compile(r"\\(?:exp|log|ln|sum|prod|sqrt|tanh|sin|cos|max|min|mathrm\{erf\})(?![a-z])|e\^|\\mathbb\{E\}")
@@ -43,7 +43,7 @@ SIGMOID = "The sigmoid function.\n\n"  # where a text speaks of it, sigma is the
 def handbook() -> tuple[Equation, ...]:
     """Return the formulas of the handbook."""
     terms = {word: others.split("|") for table in _tables() for word, others in table.get("terms", {}).items()}
-    return tuple(_equation(entry, terms) for entry in _entries())
+    return tuple(_equation(entry, terms) for entry in entries())
 
 
 @cache
@@ -52,7 +52,8 @@ def _tables() -> tuple[dict[str, Any], ...]:
     return tuple(tomllib.loads(path.read_text(encoding="utf-8")) for path in paths)
 
 
-def _entries() -> Iterator[Mapping[str, Any]]:
+def entries() -> Iterator[Mapping[str, Any]]:
+    """Yield the entries as the tables have them."""
     return (entry for table in _tables() for entry in table.get("formula", ()))
 
 
@@ -69,7 +70,7 @@ def is_heavy(equation: Equation) -> bool:
 
 @cache
 def _heavy() -> frozenset[str]:
-    texts = {entry["title"]: entry["is"] for entry in _entries()}
+    texts = {entry["title"]: entry["is"] for entry in entries()}
     return frozenset(title for title, forms in texts.items() if any(len(WEIGHTY.findall(f)) >= HEAVY for f in forms))
 
 
