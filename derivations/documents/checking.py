@@ -8,7 +8,6 @@ Raises       nothing for what stands in a document: what cannot be read is a pro
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -68,14 +67,7 @@ def _report(document: Document, settings: Settings) -> Report:
     statements = [statement for each in read for statement in each.statements]
     scopes = read_scopes(whole, statements, settings.convention)
     given = {id(block) for block in preamble}
-    by_block: dict[int, list[_Read]] = defaultdict(list)
-    for each in read:
-        by_block[id(each.block)].append(each)
-    claims: list[Claim] = []
-    for block in whole.blocks:
-        if id(block) not in given:
-            for each in by_block.get(id(block), ()):
-                claims += _written(each, scopes)
+    claims = [claim for each in read if id(each.block) not in given for claim in _written(each, scopes)]
     return Report(document.file, tuple(claims), document.problems)
 
 

@@ -121,18 +121,25 @@ def _is_usual(expression: Expr, equation: Equation, said: Said) -> bool:
     A form of little weight, a step w - eta g, has its very letters.
     """
     places, users = {place_of(left) for left in said.lefts}, said.scope.document.users
-    for form in (each for each in equation.forms if each.usual and {*each.indices} & places):
-        if _rows_and_columns(form.value) != _rows_and_columns(expression):
-            continue
+    here, read = plain(expression), _rows_and_columns(expression)
+
+    def is_used(name: str) -> bool:
+        return bool(users.get(fold_key(name)))
+
+    return any(
+        is_proved_alike(here, known.plain, is_used if known.weight else lambda _: True)
+        for known in _known_forms(equation)
+        if known.form.usual and {*known.form.indices} & places and _rows_and_columns(known.form.value) == read
+    )
+
+
+@cache
+def _known_forms(equation: Equation) -> tuple[Known, ...]:
+    found = []
+    for form in equation.forms:
         with suppress(NoNumber):
-            known = Known(equation, form, plain(form.value))
-
-            def is_taken(name: str, known: Known = known) -> bool:
-                return not known.weight or bool(users.get(fold_key(name)))
-
-            if is_proved_alike(plain(expression), known.plain, is_taken):
-                return True
-    return False
+            found.append(Known(equation, form, plain(form.value)))
+    return tuple(found)
 
 
 def _rows_and_columns(expression: Expr) -> frozenset[tuple[str, tuple[str, ...]]]:
@@ -153,11 +160,7 @@ def _has_its_letters(expression: Expr, equation: Equation) -> bool:
 
 @cache
 def _letters_of(equation: Equation) -> frozenset[frozenset[str]]:
-    found = set()
-    for form in equation.forms:
-        with suppress(NoNumber):
-            found.add(_letters(plain(form.value).expression))
-    return frozenset(found)
+    return frozenset(_letters(known.plain.expression) for known in _known_forms(equation))
 
 
 def _letters(expression: Expr) -> frozenset[str]:

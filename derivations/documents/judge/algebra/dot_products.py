@@ -24,7 +24,7 @@ from derivations.documents.syntax import (
     rebuilt,
 )
 
-__all__ = ["in_components", "vectors_of", "with_sums"]
+__all__ = ["with_sums"]
 
 DEVIATIONS = frozenset({"Std", "std", "SD"})
 

@@ -25,8 +25,6 @@ from derivations.language.results.derivation import Derivation
 from derivations.symbols import d_k
 
 __all__ = [
-    "UNIT_VARIANCE",
-    "VARIANCE_WORD",
     "check_moments",
     "says_unit_variance",
     "shown",
