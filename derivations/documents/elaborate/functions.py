@@ -12,12 +12,13 @@ from sympy import Abs, Expr, Function, Heaviside, Integer, cos, erf, exp, log, s
 
 from derivations.activations.sigmoid import sigmoid, silu, softplus
 from derivations.documents.syntax import Call, Name, Number
-from derivations.language.arrays.functions import relu
+from derivations.language.arrays.functions import gelu, relu
 
 __all__ = [
     "BY_ENTRY",
     "EXPECTATION",
     "EXPECTED",
+    "MADE_OF_THE_SIGMOID",
     "SIGMA",
     "SIGMOID_WORDS",
     "SOFTMAX",
@@ -43,6 +44,7 @@ BY_ENTRY: Mapping[str, Callable[[Expr], Expr]] = {
     "relu": relu.formula,
     "abs": Abs,
     "erf": erf,
+    "gelu": gelu.formula,
     "silu": silu.formula,
     "swish": silu.formula,
     "softplus": softplus.formula,
@@ -59,11 +61,14 @@ SIGMA = frozenset({"σ", "sigma"})  # the sigmoid where the document speaks of i
 _OF_ONE = frozenset({*BY_ENTRY, *SIGMA, *SOFTMAX, "tr", "trace", "diag"})
 _OF_TWO = frozenset({"max", "min", "inner"})
 STATISTICS = frozenset({"var", "variance", "cov", "std", "mean", "rms"})  # of arrays: they are no letters
+MADE_OF_THE_SIGMOID = frozenset({"silu", "swish", "gelu", "swiglu", "sigmoid", "logistic"})
 SIGMOID_WORDS = ("sigmoid", "logistic", "シグモイド", "ロジスティック", "逻辑斯", "邏輯斯")
 
 
 def word_of(name: Name) -> str:
-    """Return the letters and digits of the name of a function, in lower case."""
+    """Return the letters and digits of the name of a function, in lower case; LN is no logarithm."""
+    if name.base == "LN":
+        return "layernorm"
     return "".join(letter for letter in name.base.lower() if letter.isalnum())
 
 

@@ -15,7 +15,8 @@ from math import prod
 from sympy import Expr, Symbol
 
 from derivations.documents.budget import spend
-from derivations.documents.elaborate.functions import SIGMOID_WORDS, SOFTMAX
+from derivations.documents.elaborate.algebra import SYMBOLIC, Algebra
+from derivations.documents.elaborate.functions import MADE_OF_THE_SIGMOID, SIGMOID_WORDS, SOFTMAX, word_of
 from derivations.documents.elaborate.kinds import declared_shape, kinds_of
 from derivations.documents.elaborate.letters import Letter, Letters, is_kronecker, letters_of
 from derivations.documents.elaborate.opaque import with_letters
@@ -25,15 +26,14 @@ from derivations.documents.scope import Scope
 from derivations.documents.syntax import Aggregate, Call, Cases, Derivative, Name, Node, Number, Product, Sum, Transpose
 from derivations.language.arrays.shapes import ShapeError
 from derivations.language.results.derivation import Assumption, Derivation, claim, derivation, step
-from derivations.symbols import index
 
-__all__ = ["Elaborated", "Misfit", "elaborated"]
+__all__ = ["Elaborated", "Misfit", "again", "elaborated"]
 
 GRADIENT = re.compile("^(bold )?grad ")  # before the letter that a gradient is taken by
 MOST = 6
 TRIES = 80
 MOST_COMBINED = 500  # choices of kinds that are put in order
-ROW, COLUMN = index("row"), index("column")
+OUTER = ("row", "column")
 
 
 class Misfit(NotElaborated):
@@ -67,7 +67,13 @@ class Elaborated:
 
 
 def elaborated(
-    sides: Sequence[Node], scope: Scope, around: Sequence[Node] = (), *, sized: bool = False, opaque: bool = False
+    sides: Sequence[Node],
+    scope: Scope,
+    around: Sequence[Node] = (),
+    *,
+    sized: bool = False,
+    opaque: bool = False,
+    algebra: Algebra = SYMBOLIC,
 ) -> list[Elaborated]:
     """Return the typings of sides that are said to be equal; NotElaborated where there is none, Misfit for sizes.
 
@@ -79,8 +85,8 @@ def elaborated(
         sides = with_letters(sides, letters)
     counts = _counts(sides, scope)
     delta = _has_kronecker(scope)
-    found = _letters(sides, letters, counts, delta)
-    sigmoid = any(word in scope.document.prose for word in SIGMOID_WORDS)
+    found = _letters_in(sides, letters, counts, delta=delta)
+    sigmoid = _speaks_of_the_sigmoid((*sides, *around), scope)
     base = _base(sides)
     arrays = _arrays(sides, letters)
     choices = [_choices(letter, kinds_of(letter, letters, scope), letter in arrays) for letter in found]
@@ -95,6 +101,7 @@ def elaborated(
     failure: Exception | None = None
     complete = True
     declared = _declared(found, scope) if sized else {}
+    misfits: list[tuple[object, dict[Letter, int]]] = []  # kinds of some letters that fit no reading of a manner
     for typing in typings:
         kinds = {letter: kind for letter, (_, kind) in zip(found, typing, strict=True)}
         if not _agree(kinds):
@@ -102,8 +109,11 @@ def elaborated(
         if len(results) >= MOST:
             break
         of_vectors = conventions if 1 in kinds.values() else conventions[:1]
-        for convention, upright, turned in product(of_vectors, softmax, layouts):
-            reader = Reader(letters, kinds, convention, base, counts, upright, turned, delta, sigmoid, opaque)
+        for manner in product(of_vectors, softmax, layouts):
+            if _is_known_misfit(manner, kinds, misfits):
+                continue
+            convention, upright, turned = manner
+            reader = Reader(letters, kinds, convention, base, counts, upright, turned, delta, sigmoid, opaque, algebra)
             if sized:
                 reader.declared = declared
                 reader.sizes.differ = lambda one, other: scope.compare(one, other).relation == "different"
@@ -112,6 +122,7 @@ def elaborated(
             except (Clash, NotElaborated, ShapeError) as error:
                 complete = complete and not isinstance(error, NotElaborated)
                 failure = error if failure is None or isinstance(error, NotElaborated) else failure
+                misfits.append((manner, {letter: kinds[letter] for letter in reader.asked if letter in kinds}))
                 continue
             results.setdefault(result.sides, result)
     if not results and complete and sized:
@@ -119,6 +130,21 @@ def elaborated(
     if not results:
         raise failure if isinstance(failure, NotElaborated) else NotElaborated(sides[0], f"no typing fits: {failure}")
     return [replace(each, complete=complete) for each in results.values()]
+
+
+def _is_known_misfit(
+    manner: object, kinds: Mapping[Letter, int], misfits: Sequence[tuple[object, Mapping[Letter, int]]]
+) -> bool:
+    """Say whether letters have the kinds under which the formula did not fit before, whatever the others were."""
+    return any(manner == other and misfit.items() <= kinds.items() for other, misfit in misfits)
+
+
+def _speaks_of_the_sigmoid(sides: Sequence[Node], scope: Scope) -> bool:
+    """Say whether sigma of something is the sigmoid: words say so, or a formula of what is made of it."""
+    if any(word in scope.document.prose for word in SIGMOID_WORDS):
+        return True
+    calls = (part for side in sides for part in side.walk() if isinstance(part, Call))
+    return any(word_of(call.function) in MADE_OF_THE_SIGMOID for call in calls)
 
 
 def _choices(letter: Letter, kinds: Sequence[int], is_array: bool) -> list[tuple[int, int]]:
@@ -248,12 +274,13 @@ def _entries(sides: Sequence[Node], reader: Reader) -> Elaborated:
     for value in values:
         if not value.bare:
             _alike(value, whole, reader)
-    row = ZERO if reader.sizes.is_one(whole.rows) else ROW
-    column = ZERO if reader.sizes.is_one(whole.columns) else COLUMN
+    sizes = dict(zip(map(reader.algebra.index, OUTER), (whole.rows, whole.columns), strict=True))
+    at = (ZERO if reader.sizes.is_one(size) else place for place, size in sizes.items())
+    row, column = at
     entries = tuple(value.entry(row, column) for value in values)
-    ranges = {ROW: reader.sizes.resolved(whole.rows), COLUMN: reader.sizes.resolved(whole.columns)}
+    ranges = {place: reader.sizes.resolved(size) for place, size in sizes.items()}
     ranges |= {bound.place: reader.sizes.resolved(bound.size) for bound in reader.free.values()}
-    used = set().union(*(entry.free_symbols for entry in entries))
+    used = set().union(*map(reader.algebra.places, entries))
     ranges = {place: along for place, along in ranges.items() if place in used}
     return Elaborated(
         entries,
@@ -277,7 +304,7 @@ def _alike(value: Value, whole: Value, reader: Reader) -> None:
     reader.sizes.unify(value.columns, whole.columns)
 
 
-def _letters(sides: Sequence[Node], letters: Letters, counts: frozenset[str], delta: bool) -> list[Letter]:
+def _letters_in(sides: Sequence[Node], letters: Letters, counts: frozenset[str], *, delta: bool) -> list[Letter]:
     found: dict[Letter, None] = {}
     heads = {id(part.function) for side in sides for part in side.walk() if isinstance(part, Call)}
     inside = set()
@@ -321,14 +348,14 @@ def _base(sides: Sequence[Node]) -> int:
     return 1 if any(low.value == 1 for low in lows) else 0
 
 
-def again(sides: Sequence[Node], typing: Elaborated, scope: Scope) -> Elaborated:
-    """Return other sides under a typing that is known; NotElaborated where they do not fit."""
+def again(sides: Sequence[Node], typing: Elaborated, algebra: Algebra = SYMBOLIC) -> Elaborated:
+    """Return other sides under a typing that is known, in an algebra; NotElaborated where they do not fit."""
     letters, counts = typing.letters, typing.counts
     kinds = dict(typing.kinds)
     manner = typing.upright, typing.turned, typing.delta, typing.sigmoid, typing.opaque
     if typing.opaque:
         sides = with_letters(sides, letters)
-    reader = Reader(letters, kinds, typing.convention, typing.base, counts, *manner)
+    reader = Reader(letters, kinds, typing.convention, typing.base, counts, *manner, algebra)
     try:
         return _read(sides, reader)
     except (Clash, ShapeError) as error:

@@ -10,30 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from sympy import (
-    Abs,
-    Derivative,
-    Expr,
-    Integer,
-    KroneckerDelta,
-    Max,
-    Min,
-    Mul,
-    Pow,
-    Rational,
-    Sum,
-    Symbol,
-    exp,
-    log,
-    pi,
-    sqrt,
-)
+from sympy import Expr, Integer, Symbol
 
 from derivations.documents import syntax
 from derivations.documents.budget import spend
-from derivations.documents.elaborate.functions import BY_ENTRY, EXPECTATION, EXPECTED, SIGMA, SOFTMAX, base_of, word_of
+from derivations.documents.elaborate.algebra import SYMBOLIC, Algebra
+from derivations.documents.elaborate.functions import BY_ENTRY, EXPECTED, SIGMA, SOFTMAX, base_of, word_of
 from derivations.documents.elaborate.letters import Letter, Letters, is_kronecker
 from derivations.documents.elaborate.sizes import ONE, Clash, Size, Sizes
 from derivations.documents.scope.letters import flat
@@ -52,8 +37,7 @@ from derivations.documents.syntax import (
     Root,
     Transpose,
 )
-from derivations.language.arrays.expression import array
-from derivations.symbols import index, scalar, size
+from derivations.symbols import size
 
 __all__ = ["Entries", "NotElaborated", "Reader", "Value"]
 
@@ -106,12 +90,14 @@ class Reader:
     delta: bool = True  # delta with two indices is Kronecker's
     sigmoid: bool = False  # sigma of something is the sigmoid
     opaque: bool = False  # a sum over a set is one over all entries
+    algebra: Algebra = SYMBOLIC  # what entries are made of
     sizes: Sizes = field(default_factory=Sizes)
     axes: dict[tuple[Letter, int], Size] = field(default_factory=dict)
     declared: Mapping[tuple[Letter, int], Expr] = field(default_factory=dict)  # sizes that the section gives
     bound: dict[str, Bound] = field(default_factory=dict)
     free: dict[str, Bound] = field(default_factory=dict)
     fresh: int = 0
+    asked: set[Letter] = field(default_factory=set)  # the letters that were met
 
     # --- types ---
 
@@ -126,14 +112,14 @@ class Reader:
     def new_index(self) -> Symbol:
         """Return an index that stands nowhere else."""
         self.fresh += 1
-        return index(f"k_{self.fresh}")
+        return self.algebra.index(f"k_{self.fresh}")
 
     def sum_over(self, of: Callable[[Expr], Expr], along: Size) -> Expr:
         """Return the sum of entries along an axis."""
         if self.sizes.is_one(along):
             return of(ZERO)
         place = self.new_index()
-        return Sum(of(place), (place, 0, self.sizes.resolved(along) - 1))
+        return self.algebra.total(of(place), place, ZERO, self.sizes.resolved(along) - 1)
 
     # --- parts ---
 
@@ -142,7 +128,7 @@ class Reader:
         spend()
         match node:
             case Number(value=value, unit="") if max(abs(value.numerator), value.denominator) < LARGEST_NUMBER:
-                return self.number(Rational(value.numerator, value.denominator), bare=True)
+                return self.number(self.algebra.number(value.numerator, value.denominator), bare=True)
             case Name():
                 return self.of_name(node)
             case Fence():
@@ -160,10 +146,8 @@ class Reader:
             case Root(radicand=inner, degree=degree):
                 if degree is not None and not isinstance(degree, Number):
                     raise NotElaborated(node, "a root of a degree in letters")
-                root = (
-                    Rational(1, 2) if degree is None else 1 / Rational(degree.value.numerator, degree.value.denominator)
-                )
-                return self.mapped(lambda x: Pow(x, root, evaluate=False), self.value(inner))
+                root = self.algebra.number(*(Fraction(1, 2) if degree is None else 1 / degree.value).as_integer_ratio())
+                return self.mapped(lambda x: self.algebra.power(x, root), self.value(inner))
             case Transpose(operand=inner):
                 found = self.value(inner)
                 if isinstance(inner, Name) and self.is_number(found):
@@ -201,19 +185,19 @@ class Reader:
         if name.key in self.bound:
             return self.number(self.bound[name.key].number)
         if name.base in ("π", "pi") and name.key in ("π", "pi"):
-            return self.number(pi, bare=True)
+            return self.number(self.algebra.pi, bare=True)
+        if name.key in self.counts:
+            return self.number(self.algebra.size(name.key))
         if name.key == "e" and self._is_constant_e():
-            return self.number(exp(Integer(1)), bare=True)
+            return self.number(self.algebra.function("exp")(self.algebra.number(1, 1)), bare=True)
         if name.base in ("∞", "infty"):
             raise NotElaborated(name, "infinity")
-        if name.key in self.counts:
-            return self.number(size(name.key))
         if name.key in self.letters.indices and not name.subscripts:
             return self.number(self._free(name.key).number)
         if self.delta and is_kronecker(name):
             first, second = (self._free_place(part) for each in name.subscripts for part in flat((each,)))
             self.sizes.unify(first.size, second.size)
-            return self.number(KroneckerDelta(first.place, second.place))
+            return self.number(self.algebra.delta(first.place, second.place))
         letter, places = self.letters.split(name)
         return self._of_letter(letter, tuple(self.place(node, (letter, at)) for at, node in enumerate(places)))
 
@@ -226,6 +210,7 @@ class Reader:
         return not any(each.name.key == "e" for each in self.kinds)
 
     def _of_letter(self, letter: Letter, places: tuple[Expr, ...]) -> Value:
+        self.asked.add(letter)
         kind = self.kinds.get(letter)
         if kind is None or not letter.key:
             raise NotElaborated(letter.name, f"what {letter.key} is, is not known")
@@ -236,9 +221,9 @@ class Reader:
         def entry(*at: Expr) -> Expr:
             found = tuple(at[axis] for axis in range(kind))
             if not places and not found:
-                return scalar(name)
-            whole = array(name, *(self.sizes.resolved(each) for each in (*outer, *inner)))
-            return whole.entry(*places, *found)
+                return self.algebra.scalar(name)
+            shape = tuple(self.sizes.resolved(each) for each in (*outer, *inner))
+            return self.algebra.entry(name, shape, (*places, *found))
 
         if kind == 0:
             return Value(ONE, ONE, lambda i, j: entry())
@@ -261,7 +246,7 @@ class Reader:
     def _free(self, key: str) -> Bound:
         """Return an index that nothing binds."""
         if key not in self.free:
-            symbol = index(key)
+            symbol = self.algebra.index(key)
             self.free[key] = Bound(symbol, symbol + self.base, Size())
         return self.free[key]
 
@@ -269,7 +254,7 @@ class Reader:
 
     def added(self, values: list[Value]) -> Value:
         """Return a sum; a number and a vector of the right length are added to every entry, or row, or column."""
-        return self.together(values, lambda *terms: sum(terms, ZERO))
+        return self.together(values, self.algebra.added)
 
     def together(self, values: list[Value], function: Callable[..., Expr]) -> Value:
         """Return a function of the entries of several values, of which smaller ones are repeated."""
@@ -290,7 +275,10 @@ class Reader:
         return several[0] if several else ONE
 
     def product(self, node: syntax.Product) -> Value:
-        """Return a product, from the left to the right."""
+        """Return a product, from the left to the right; what is multiplied entry by entry is worked out first."""
+        parts = _parts_by_entry(node)
+        if len(parts) > 1:
+            return self.together([self.value(part) for part in parts], self.algebra.times)
         for operator, first, second in zip(node.operators, node.factors, node.factors[1:], strict=False):
             if not operator and isinstance(first, Name) and isinstance(second, Number):
                 raise NotElaborated(node, "a number behind a letter, which may belong to its name")
@@ -306,10 +294,8 @@ class Reader:
         if self.is_number(left) or self.is_number(right):
             if operator in ("otimes", "at"):
                 raise Clash("a product of arrays with a number")
-            return self.together([left, right], lambda x, y: Mul(x, y))
+            return self.together([left, right], self.algebra.times)
         match operator:
-            case "odot":
-                return self.together([left, right], lambda x, y: x * y)
             case "dot" | "" | "at":
                 vectors = [self.sizes.is_one(v.rows) or self.sizes.is_one(v.columns) for v in (left, right)]
                 alike = self.sizes.is_one(left.columns) == self.sizes.is_one(right.columns)
@@ -338,18 +324,23 @@ class Reader:
         several = not self.sizes.is_one(below.rows), not self.sizes.is_one(below.columns)
         if all(several) or (any(several) and self.is_number(above)):
             raise Clash("an array below")
-        return self.together([above, below], lambda x, y: Mul(x, Pow(y, -1, evaluate=False), evaluate=False))
+        return self.together([above, below], self.algebra.quotient)
 
     def power(self, node: Power) -> Value:
         """Return a power: of a number, of e, or of every entry of a vector."""
-        exponent = self.value(node.exponent) if (short := _number(node.exponent)) is None else self.number(short, True)
+        short = _number(node.exponent)
+        exponent = (
+            self.value(node.exponent)
+            if short is None
+            else self.number(self.algebra.number(*short.as_integer_ratio()), True)
+        )
         inside = _normed(node.base)
         if inside is not None and isinstance(node.exponent, Number) and node.exponent.value == 2:
             return self.squared(self.value(inside))  # without the root, which has no slope at 0
-        if exponent.bare and not _is_short(exponent.entry(ZERO, ZERO)):
+        if exponent.bare and not (short is not None and _is_short(short)):
             raise NotElaborated(node, "a large power")  # SymPy works out powers of numbers
         if isinstance(node.base, Name) and node.base.key == "e" and self._is_constant_e():
-            return self.mapped(BY_ENTRY["exp"], exponent)
+            return self.mapped(self.algebra.function("exp"), exponent)
         base = self.value(node.base)
         if not self.is_number(exponent):
             raise NotElaborated(node, "a power with an array above")
@@ -360,7 +351,7 @@ class Reader:
             raise NotElaborated(node, "a power of a matrix")
         if not all(both) and short is None:
             raise NotElaborated(node, "a power of a vector")
-        return self.together([base, exponent], lambda x, y: Pow(x, y, evaluate=False))
+        return self.together([base, exponent], self.algebra.power)
 
     def fenced(self, node: Fence) -> Value:
         """Return what stands in brackets: itself, a size without sign, a norm, a dot product."""
@@ -372,16 +363,16 @@ class Reader:
             case Fence(bracket=bracket) if bracket in NORM:
                 return self.norm(self.value(node.inside))
             case Fence(bracket="⌊"):
-                return self.mapped(BY_ENTRY["floor"], self.value(node.inside))
+                return self.mapped(self.algebra.function("floor"), self.value(node.inside))
             case Fence(bracket="|") if not isinstance(node.inside, Name) or node.inside.base.islower():
                 found = self.value(node.inside)  # that of a capital may be a count, or a determinant
                 if self.is_number(found):
-                    return self.mapped(Abs, found)
+                    return self.mapped(self.algebra.function("abs"), found)
         raise NotElaborated(node, f"brackets {node.bracket}")
 
     def norm(self, value: Value) -> Value:
         """Return the Euclidean norm."""
-        return self.mapped(lambda x: sqrt(x), self.squared(value))
+        return self.mapped(lambda x: self.algebra.power(x, self.algebra.number(1, 2)), self.squared(value))
 
     def squared(self, value: Value) -> Value:
         """Return the sum of the squares of all entries."""
@@ -418,7 +409,9 @@ class Reader:
         word = word_of(node.function)
         base = base_of(node.function)
         if base is not None and len(node.arguments) == 1:
-            return self.mapped(lambda x: log(x, evaluate=False) / log(base), self.value(node.arguments[0]))
+            log = self.algebra.function("log")
+            below = log(self.algebra.number(base, 1))
+            return self.mapped(lambda x: self.algebra.quotient(log(x), below), self.value(node.arguments[0]))
         if (node.function.subscripts or node.function.superscripts) and word not in SOFTMAX:
             raise NotElaborated(node, "a function with an index")
         if word in SIGMA:
@@ -426,14 +419,14 @@ class Reader:
         if node.function.primes:
             raise NotElaborated(node, "the slope of a function, which is no function of its own")
         if self.opaque and word == EXPECTED and len(node.arguments) == 1:
-            return self.mapped(EXPECTATION, self.value(node.arguments[0]))
+            return self.mapped(self.algebra.expectation, self.value(node.arguments[0]))
         if word in BY_ENTRY and len(node.arguments) == 1:
-            return self.mapped(BY_ENTRY[word], self.value(node.arguments[0]))
+            return self.mapped(self.algebra.function(word), self.value(node.arguments[0]))
         if word in SOFTMAX and len(node.arguments) == 1:
             return self.softmax(self.value(node.arguments[0]), node)
         if word in ("max", "min") and len(node.arguments) == 2:
-            kind = Max if word == "max" else Min
-            return self.together([self.value(each) for each in node.arguments], lambda *terms: kind(*terms))
+            kind = self.algebra.largest if word == "max" else self.algebra.least
+            return self.together([self.value(each) for each in node.arguments], kind)
         if word in ("tr", "trace") and len(node.arguments) == 1:
             return self.trace(self.value(node.arguments[0]))
         if word == "inner" and len(node.arguments) == 2:
@@ -447,7 +440,7 @@ class Reader:
         vertical = self.sizes.is_one(value.columns) or (self.upright and not self.sizes.is_one(value.rows))
         if self.is_number(value):
             raise NotElaborated(node, "softmax of one number")
-        powers = self.mapped(BY_ENTRY["exp"], value)
+        powers = self.mapped(self.algebra.function("exp"), value)
 
         def entry(i: Expr, j: Expr) -> Expr:
             if vertical:
@@ -474,9 +467,9 @@ class Reader:
     def diagonal(self, value: Value, node: Node) -> Value:
         """Return the matrix with a vector on its diagonal."""
         if self.sizes.is_one(value.columns):
-            return Value(value.rows, value.rows, lambda i, j: KroneckerDelta(i, j) * value.entry(i, ZERO))
+            return Value(value.rows, value.rows, lambda i, j: self.algebra.delta(i, j) * value.entry(i, ZERO))
         if self.sizes.is_one(value.rows):
-            return Value(value.columns, value.columns, lambda i, j: KroneckerDelta(i, j) * value.entry(ZERO, i))
+            return Value(value.columns, value.columns, lambda i, j: self.algebra.delta(i, j) * value.entry(ZERO, i))
         raise NotElaborated(node, "the diagonal of a matrix")
 
     def derivative(self, of: Value, by: Value) -> Value:
@@ -492,16 +485,17 @@ class Reader:
         return Value(found.columns, found.rows, lambda i, j: found.entry(j, i))
 
     def _derivative(self, of: Value, by: Value) -> Value:
+        derivative = self.algebra.derivative
         if self.is_number(of):
-            return Value(by.rows, by.columns, lambda i, j: Derivative(of.entry(ZERO, ZERO), by.entry(i, j)))
+            return Value(by.rows, by.columns, lambda i, j: derivative(of.entry(ZERO, ZERO), by.entry(i, j)))
         if self.is_number(by):
-            return Value(of.rows, of.columns, lambda i, j: Derivative(of.entry(i, j), by.entry(ZERO, ZERO)))
+            return Value(of.rows, of.columns, lambda i, j: derivative(of.entry(i, j), by.entry(ZERO, ZERO)))
         long, along = self._long(of), self._long(by)
         if long is None or along is None:
             raise Clash("the derivative of a matrix by an array has more axes than anything else here")
 
         def entry(i: Expr, j: Expr) -> Expr:
-            return Derivative(self._entry_of(of, i), self._entry_of(by, j))
+            return derivative(self._entry_of(of, i), self._entry_of(by, j))
 
         return Value(long, along, entry)
 
@@ -518,10 +512,10 @@ class Reader:
     def aggregate(self, node: Aggregate) -> Value:
         """Return a sum over an index, or over several one after the other; opaque, a product or an expectation too."""
         if self.opaque and node.kind == "expectation":
-            return self.mapped(EXPECTATION, self.value(node.body))
+            return self.mapped(self.algebra.expectation, self.value(node.body))
         if self.opaque and node.kind == "product" and node.index:
             logarithms = replace(node, kind="sum", body=Call(Name("log"), (node.body,)))
-            return self.mapped(BY_ENTRY["exp"], self.aggregate(logarithms))
+            return self.mapped(self.algebra.function("exp"), self.aggregate(logarithms))
         if node.kind != "sum" or not node.index:
             raise NotElaborated(node, f"a {node.kind}")
         if len(node.index) > 1:
@@ -536,8 +530,8 @@ class Reader:
             last = high if high is not None else self.sizes.resolved(found.size) - 1
             whole = inner.entry(i, j)
             if apart is not None:
-                whole = whole * (1 - KroneckerDelta(found.place, apart))
-            return Sum(whole, (found.place, low, last))
+                whole = whole * (1 - self.algebra.delta(found.place, apart))
+            return self.algebra.total(whole, found.place, low, last)
 
         return Value(inner.rows, inner.columns, entry)
 
@@ -553,7 +547,8 @@ class Reader:
             bound = size_of(node.upper)
             names = {part.key for part in node.upper.walk() if isinstance(part, Name)}
             if low == 0 and bound is not None and names <= self.counts:
-                along = Size(bound.xreplace({each: size(str(each)) for each in bound.free_symbols}) + 1 - self.base)
+                last = bound.xreplace({each: size(str(each)) for each in bound.free_symbols})
+                along = Size(last if node.lower is None else last + 1 - self.base)  # a sum to n alone has n terms
             else:
                 high = self.value(node.upper).entry(ZERO, ZERO) - self.base
         match node.over:
@@ -585,11 +580,11 @@ class Reader:
                 self.bound[name.key] = before
 
 
-def _number(node: Node) -> Rational | None:
+def _number(node: Node) -> Fraction | None:
     """Return the number that a part is written as: 2, -1/2."""
     match node:
         case Number(value=value, unit="") if max(abs(value.numerator), value.denominator) < LARGEST_NUMBER:
-            return Rational(value.numerator, value.denominator)
+            return Fraction(value)
         case Negative(operand=inner):
             below = _number(inner)
             return None if below is None else -below
@@ -612,10 +607,27 @@ def _normed(node: Node) -> Node | None:
     return None
 
 
+def _parts_by_entry(node: syntax.Product) -> list[Node]:
+    """Return what is multiplied entry by entry: by a dot in a circle, or behind an activation by a cross in one."""
+    signs = {"odot", "otimes"} if any(map(_is_activation, node.factors)) else {"odot"}
+    parts: list[tuple[list[Node], list[str]]] = [([node.factors[0]], [])]
+    for operator, factor in zip(node.operators, node.factors[1:], strict=True):
+        if operator in signs:
+            parts.append(([factor], []))
+        else:
+            parts[-1][0].append(factor)
+            parts[-1][1].append(operator)
+    return [factors[0] if not below else syntax.Product(tuple(factors), tuple(below)) for factors, below in parts]
+
+
+def _is_activation(node: Node) -> bool:
+    return isinstance(node, Call) and word_of(node.function) in BY_ENTRY
+
+
 def _is_one_number(node: Node) -> bool:
     return isinstance(node, Fence) and isinstance(node.inside, Number)
 
 
-def _is_short(exponent: Expr) -> bool:
+def _is_short(exponent: Fraction) -> bool:
     """Say whether an exponent is a fraction of small numbers."""
-    return isinstance(exponent, Rational) and max(abs(exponent.p), exponent.q) <= LARGEST_EXPONENT
+    return max(abs(exponent.numerator), exponent.denominator) <= LARGEST_EXPONENT

@@ -1,9 +1,9 @@
 """Statements get every typing under which all of their operations fit, the likeliest first, and no other."""
 
 import pytest
-from sympy import Integer, Sum
+from sympy import Integer, Mul, Sum, log
 
-from derivations.documents.elaborate import NotElaborated, elaborated
+from derivations.documents.elaborate import NotElaborated, elaborated, typings
 from tests.documents.elaborated import statements
 
 
@@ -67,3 +67,46 @@ def test_an_empty_fraction_is_kept_as_it_is_written():
     (number, *_) = elaborated(statement.chain.sides, scope)
     assert number.sides[1] != number.sides[1].simplify()  # nothing is cancelled
     assert number.sides[1].subs({s: Integer(3) for s in number.sides[1].free_symbols}) == 5
+
+
+def first(text):
+    """The sides of the last formula of a text under its first typing."""
+    *_, (statement, scope) = statements(text)
+    return elaborated(statement.chain.sides, scope)[0].sides
+
+
+def test_a_layer_norm_is_no_logarithm():
+    *_, (statement, scope) = statements(r"$$y = \text{LN}(x)$$")
+    with pytest.raises(NotElaborated):
+        elaborated(statement.chain.sides, scope)
+    assert first(r"$$y = \ln(x)$$")[1].func == log
+
+
+@pytest.mark.parametrize("sign", [r"\odot", r"\otimes"])
+def test_what_is_multiplied_entry_by_entry_is_worked_out_first(sign):
+    """An activation times x W is no product of two activations with W; a cross without an activation is another one."""
+    gate = first(rf"$$\mathbf{{y}} = \text{{ReLU}}(\mathbf{{x}} \mathbf{{V}}) {sign} \mathbf{{x}} \mathbf{{W}}$$")[1]
+    assert gate.func == Mul and len(gate.atoms(Sum)) == 2
+    *_, (statement, scope) = statements(rf"$$\mathbf{{Y}} = \mathbf{{x}} {sign} \mathbf{{z}}$$")
+    if sign == r"\otimes":
+        with pytest.raises(NotElaborated):
+            elaborated(statement.chain.sides, scope)
+
+
+def test_a_sum_to_a_letter_has_as_many_terms():
+    """One to n has n terms, and so has one without a beginning; e may be such a number."""
+    for text, size in ((r"\sum_{i=1}^{n} x_i", "n"), (r"\sum_i^n x_i", "n"), (r"\sum_{i=1}^{e} x_i", "e")):
+        (whole,) = first(f"$$y = {text}$$")[1].atoms(Sum)
+        assert str(whole.limits[0][2] - whole.limits[0][1] + 1) == size
+
+
+def test_kinds_that_did_not_fit_are_not_tried_again_and_nothing_is_lost(monkeypatch):
+    """With and without what was learnt from misfits the typings are the same; with it fewer are read."""
+    texts = (r"$$O = \text{softmax}(Q K^T) V + b$$", r"$$h = W_2 (W_1 x + b_1) + b_2$$")
+    read, reads = typings._read, []
+    monkeypatch.setattr(typings, "_read", lambda *arguments: reads.append(1) or read(*arguments))
+    learnt = [kinds(text) for text in texts]
+    few = len(reads)
+    monkeypatch.setattr(typings, "_is_known_misfit", lambda *_: False)
+    assert [kinds(text) for text in texts] == learnt
+    assert few < len(reads) - few
