@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import prod
+from operator import mul
 from typing import Literal, TypeAlias
 
 from sympy import Expr, Integer, Symbol
@@ -591,6 +593,12 @@ def _number(node: Node) -> Fraction | None:
         case Quotient(numerator=above, denominator=below):
             one, other = _number(above), _number(below)
             return None if one is None or not other else one / other
+        case syntax.Sum(terms=terms, signs=signs) if 0 not in signs:
+            added = [each for term in terms if (each := _number(term)) is not None]
+            return sum(map(mul, signs, added), Fraction(0)) if len(added) == len(terms) else None
+        case syntax.Product(factors=factors):
+            multiplied = [each for factor in factors if (each := _number(factor)) is not None]
+            return prod(multiplied, start=Fraction(1)) if len(multiplied) == len(factors) else None
         case Fence(bracket="(" | "{" | "[", inside=inner):
             return _number(inner)
     return None

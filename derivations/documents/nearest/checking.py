@@ -9,8 +9,9 @@ Assumes      a sum of three letters is one edit away from any other: such a form
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 
 from sympy import Expr, Indexed, Symbol
@@ -26,8 +27,16 @@ from derivations.documents.formulas import formula_text
 from derivations.documents.judge.canonical.likeness import usual_formula
 from derivations.documents.nearest.fingerprint import plain
 from derivations.documents.nearest.handbook import place_of
-from derivations.documents.nearest.known import Known, distinct, is_of_a_known_size, known_as, strange_letters
+from derivations.documents.nearest.known import (
+    Known,
+    distinct,
+    is_of_a_known_size,
+    known_as,
+    may_be_known,
+    strange_letters,
+)
 from derivations.documents.nearest.matching import UNNAMED, is_proved_alike, role_name
+from derivations.documents.nearest.quick import QUICK, Quick
 from derivations.documents.nearest.said import LIGHT, Said
 from derivations.documents.nearest.slips import EXCHANGED, NUMBER, QUOTED, is_free, renames
 from derivations.documents.scope import Scope
@@ -60,29 +69,26 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
     if sum(1 for _ in right.walk()) > MOST_NODES or any(_are_one_function(left, right) for left in lefts):
         return
     try:
-        typings = distinct(elaborated((right,), scope, statement.chain.sides, opaque=True))
-    except NotElaborated:
+        typings = distinct(elaborated((right,), scope, sides, opaque=True, algebra=QUICK))
+    except (NotElaborated, NoNumber):
         return
     said = Said(lefts, right, scope, scope.words(statement).lower(), statement)
-    alike = [
-        [(known, strange_letters(typing.sides[0], known)) for known in known_as(typing.sides[0], said.quoted)]
-        for typing in typings
-    ]
-    by_typing = [[known for known, letters in each if not letters] for each in alike]
-    found = [known for each in by_typing for known in each]
-    if any(map(said.means, found)):
-        yield from _usual(typings[0], by_typing[0], said)
+    alike = [each for typing in typings for each in _known(right, typing, said)]
+    found = [each for each in alike if not each.strange]
+    if any(said.means(each.known) for each in found):
+        yield from _usual([each for each in found if each.typing is typings[0]], said)
         return
-    for known, letters in (pair for each in alike for pair in each):
-        if letters and said.means(known) and said.is_told(known):
-            reason = f"this is not the formula of {known.title}: {letters}"
-            yield Finding("wrong", CHECK, reason, None, known.form.result or None)
+    for each in alike:
+        if each.strange and said.means(each.known) and said.is_told(each.known):
+            reason = f"this is not the formula of {each.known.title}: {each.strange}"
+            yield Finding("wrong", CHECK, reason, None, each.known.form.result or None)
             return
-    if found and not any(map(_names_a_measure, lefts)) and (all(by_typing) or not said.restated):
+    covers = len({id(each.typing) for each in found}) == len(typings)
+    if found and not any(map(_names_a_measure, lefts)) and (covers or not said.restated):
         return
     if not said.may_mean and not any(isinstance(part, Aggregate) for part in right.walk()):
         return
-    if not any(is_of_a_known_size(typing.sides[0], said.quoted) for typing in typings[:MOST_TYPINGS]):
+    if not any(is_of_a_known_size(Quick(typing.sides[0]), said.quoted) for typing in typings[:MOST_TYPINGS]):
         return
     spoken: Finding | None = None
     for new, slip, known in _edited(right, typings, said):
@@ -104,13 +110,33 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
         yield spoken
 
 
-def _usual(typing: Elaborated, alike: list[Known], said: Said) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class _Alike:
+    """A known formula that a side is under a typing, with the letters of its family that stand elsewhere."""
+
+    known: Known
+    expression: Expr
+    typing: Elaborated
+    strange: str
+
+
+def _known(side: Node, typing: Elaborated, said: Said) -> Iterator[_Alike]:
+    """Yield the known formulas that a side is under a typing; its expression is made where its numbers are known."""
+    if not may_be_known(Quick(typing.sides[0]), said.quoted):
+        return
+    with suppress(NotElaborated):
+        (expression,) = again((side,), typing).sides
+        for known in known_as(expression, said.quoted):
+            yield _Alike(known, expression, typing, strange_letters(expression, known))
+
+
+def _usual(alike: Sequence[_Alike], said: Said) -> Iterator[Finding]:
     """Yield that a formula is the usual one of the handbook that its left side names, with each letter in its role.
 
     Its letters are what they most likely are: of vectors X^T Y and Y^T X are one number.
     """
-    for equation in dict.fromkeys(known.concept for known in alike if isinstance(known.concept, Equation)):
-        if said.tells(equation) and _is_usual(typing.sides[0], equation, said):
+    for equation in dict.fromkeys(each.known.concept for each in alike if isinstance(each.known.concept, Equation)):
+        if said.tells(equation) and _is_usual(alike[0].expression, equation, said):
             yield Finding("holds", CHECK, usual_formula(equation.title))
             return
 
@@ -215,28 +241,32 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
         if letters_for(new, typings[0].letters) != opaque:
             continue  # what has no meaning of its own has no slip either
         for typing in typings if said.restated or said.is_quoted else typings[:MOST_TYPINGS]:
-            try:
-                found = again((new,), typing, said.scope)
-            except NotElaborated:
-                continue
-            sides = found.sides
-            if not found.ranges.keys() <= typing.ranges.keys():
-                continue  # an index that a sum binds stands outside of it
-            for known in known_as(sides[0], said.quoted):
-                if strange_letters(sides[0], known):
-                    continue
-                equation = known.concept if isinstance(known.concept, Equation) else None
-                if free and not equation:
-                    continue
-                light = known.weight < (LIGHT if said.is_of_a_letter else 1)
-                if equation and light and not _has_its_letters(sides[0], equation):
-                    continue  # a sum of three letters is one edit away from any other
-                if not equation and EXCHANGED.match(slip) and not said.names(known, new):
-                    continue  # what is restated may be so of other letters
-                if NUMBER.match(slip) and said.gives_a_value:
-                    continue  # a width may be given as half of another
-                if (known.weight >= LIGHT and not equation) or said.means(known, new):
-                    yield new, slip, known
+            for known in _reached(new, slip, typing, free=free, said=said):
+                yield new, slip, known
+
+
+def _reached(new: Node, slip: str, typing: Elaborated, *, free: bool, said: Said) -> Iterator[Known]:
+    """Yield the known formulas that an edited side is under the typing of the side itself."""
+    try:
+        found = again((new,), typing, QUICK)
+    except (NotElaborated, NoNumber):
+        return
+    if not found.ranges.keys() <= typing.ranges.keys():
+        return  # an index that a sum binds stands outside of it
+    for each in _known(new, found, said):
+        known, side = each.known, each.expression
+        equation = known.concept if isinstance(known.concept, Equation) else None
+        if each.strange or (free and not equation):
+            continue
+        light = known.weight < (LIGHT if said.is_of_a_letter else 1)
+        if equation and light and not _has_its_letters(side, equation):
+            continue  # a sum of three letters is one edit away from any other
+        if not equation and EXCHANGED.match(slip) and not said.names(known, new):
+            continue  # what is restated may be so of other letters
+        if NUMBER.match(slip) and said.gives_a_value:
+            continue  # a width may be given as half of another
+        if (known.weight >= LIGHT and not equation) or said.means(known, new):
+            yield known
 
 
 def _sums_a_logarithm(node: Node) -> bool:

@@ -25,7 +25,18 @@ from derivations.documents.canon.scalar_sampling import FUNCTIONS, NoNumber, dra
 from derivations.language.arrays.expression import array
 from derivations.symbols import scalar
 
-__all__ = ["Fingerprint", "Plain", "fingerprint", "plain", "profile", "responses"]
+__all__ = [
+    "SIZE",
+    "Fingerprint",
+    "Numbers",
+    "Plain",
+    "drawn_at",
+    "fingerprint",
+    "plain",
+    "profile",
+    "responses",
+    "rounded_off",
+]
 
 Fingerprint: TypeAlias = tuple[Any, ...]
 Numbers: TypeAlias = tuple[float, ...]
@@ -155,20 +166,21 @@ def _numbers(of: Plain) -> Callable[[Env], Numbers]:
                 number = math.inf
             except (ValueError, OverflowError, TypeError) as error:
                 raise NoNumber(str(error)) from error
-            found.append(_rounded(number))
+            found.append(rounded_off(number))
         return tuple(sorted(found))
 
     return numbers
 
 
-def _rounded(value: float) -> float:
+def rounded_off(value: float) -> float:
+    """Return a number as fingerprints have it."""
     return float(f"{value:.8g}") if abs(value) > 1e-9 else 0.0
 
 
 # --- numbers ---
 
 
-def _drawn(places: Sequence[int], changed: bool) -> float:
+def drawn_at(places: Sequence[int], changed: bool = False) -> float:
     """Return an entry that depends on its places, and not on the letter."""
     at = math.fsum((place + 1) * weight for place, weight in zip(places, (0.37, 0.83, 1.29, 1.91), strict=False))
     return rounded.sin(3.1 * at + (0.9 if changed else 0.2)) + (0.11 if changed else 0.05)
@@ -202,7 +214,7 @@ class _Compiler:
         if label not in self.kept:
             return lambda env: env[node]
         places = [self.compiled(node.indices[axis]) for axis in self.kept[label]]
-        return lambda env: _drawn([int(place(env)) for place in places], label in env)
+        return lambda env: drawn_at([int(place(env)) for place in places], label in env)
 
     def _sum(self, node: Any) -> Evaluated:
         inner = self.compiled(node.function)

@@ -8,7 +8,6 @@ Result       `known_as(expression)` are the known formulas that an expression is
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -27,13 +26,13 @@ from derivations.documents.canon.forms import Form
 from derivations.documents.canon.scalar_sampling import NoNumber
 from derivations.documents.elaborate import Elaborated
 from derivations.documents.nearest.fingerprint import Fingerprint, Plain, fingerprint, plain, profile
-from derivations.documents.nearest.matching import UNNAMED, is_proved_same
+from derivations.documents.nearest.matching import UNNAMED, WEIGHTS, is_proved_same
+from derivations.documents.nearest.quick import Quick
 from derivations.language.arrays.expression import Array, array
 from derivations.symbols import index
 
-__all__ = ["Known", "distinct", "is_of_a_known_size", "known_as", "strange_letters"]
+__all__ = ["Known", "distinct", "is_of_a_known_size", "known_as", "may_be_known", "strange_letters"]
 
-WEIGHTS = re.compile(r"(bold )?(W|w|weight)(?![a-z])")
 LOOK_UP = 300  # steps of whoever asks
 STEPS = 20_000  # of one look-up, renamings that the judge tries included
 _FUNCTIONS = (exp, log, sin, cos, tanh, erf, Sum, Max, Min)
@@ -82,11 +81,11 @@ def _table(of: tuple[Concept | Equation, ...]) -> _Table:
     numbers: dict[tuple[Any, ...], set[Any]] = defaultdict(set)
     with budget_of(inf, inf):  # reading the catalogue is no work of a formula
         for concept in of:
-            alike: dict[Expr, Known] = {}  # typings of one formula may differ in nothing but idle axes
+            alike: dict[object, Known] = {}  # typings of one formula may differ in nothing but idle axes
             for form in concept.forms() if isinstance(concept, Concept) else concept.forms:
                 with suppress(NoNumber):  # of a function that is not known: an activation of any kind
                     known = Known(concept, form, plain(_entry(form)))
-                    alike.setdefault(_unnamed(known.plain.expression), known)
+                    alike.setdefault(_without_names(known.plain.expression), known)
             for known in alike.values():
                 with suppress(NoNumber):
                     print_ = fingerprint(known.plain)
@@ -114,24 +113,36 @@ def _letters(of: tuple[Any, ...]) -> int:
     return len(arrays) + int(scalars)
 
 
-def is_of_a_known_size(expression: Expr, quoted: Sequence[Equation] = ()) -> bool:
-    """Say whether some known formula has as many letters as an expression, or one more or less."""
-    try:
-        letters = _letters(profile(plain(expression)))
-    except NoNumber:
-        return False
-    return any(abs(letters - each) <= 1 for table in _tables(quoted) for each in table.letters)
+def is_of_a_known_size(side: Quick, quoted: Sequence[Equation] = ()) -> bool:
+    """Say whether some known formula has as many letters as a side, or one more or less."""
+    with suppress(NoNumber):
+        return any(abs(side.letters - each) <= 1 for table in _tables(quoted) for each in table.letters)
+    return False
 
 
 def distinct(typings: Iterable[Elaborated]) -> list[Elaborated]:
     """Return one of those typings that differ in nothing but names and idle axes: vectors, or numbers with an index."""
-    found: dict[Expr, Elaborated] = {}
+    found: dict[object, Elaborated] = {}
     for typing in typings:
-        expression = typing.sides[0]
-        with suppress(NoNumber):
-            expression = plain(expression).expression
-        found.setdefault(_unnamed(expression), typing)
+        side = Quick(typing.sides[0])
+        try:
+            found.setdefault(side.nameless, typing)
+        except NoNumber:
+            found[side] = typing
     return list(found.values())
+
+
+def may_be_known(side: Quick, quoted: tuple[Equation, ...] = ()) -> bool:
+    """Say whether some known formula has the numbers of a side for the first ones of its fingerprint."""
+    with suppress(NoNumber):
+        known = _all_numbers(quoted)
+        return any(each.numbers in known for each in side.readings)
+    return False
+
+
+@lru_cache(maxsize=64)
+def _all_numbers(quoted: tuple[Equation, ...]) -> frozenset[Any]:
+    return frozenset().union(*(each for table in _tables(quoted) for each in table.first_numbers.values()))
 
 
 def known_as(expression: Expr, quoted: tuple[Equation, ...] = ()) -> tuple[Known, ...]:
@@ -168,25 +179,35 @@ def _turned(expression: Expr) -> Expr:
 
 def _found(expression: Expr, quoted: tuple[Equation, ...]) -> tuple[Known, ...]:
     spend(LOOK_UP)
-    return _found_unnamed(_unnamed(expression), quoted)
+    return _looked_up(_Nameless(_without_names(expression), expression), quoted)
 
 
-def _unnamed(expression: Expr) -> Expr:
-    """Return an expression with its letters numbered as they come, for no formula is known by its letters."""
-    letters = dict.fromkeys(part for part in preorder_traversal(expression) if isinstance(part, Symbol))
-    return expression.xreplace(
-        {
-            letter: Symbol(f"{UNNAMED if letter.name.startswith(UNNAMED) else 'letter_'}{at}", **letter.assumptions0)
-            for at, letter in enumerate(letters)
-        }
-    )
+def _without_names(expression: Expr) -> tuple[object, ...]:
+    """Return what an expression is but for names: its letters are numbered as they come."""
+    numbers: dict[Symbol, int] = {}
+    found: list[object] = []
+    for part in preorder_traversal(expression):
+        if isinstance(part, Symbol):
+            at = numbers.setdefault(part, len(numbers))
+            found.append((at, part.is_integer, part.is_positive, part.name.startswith(UNNAMED)))
+        else:
+            found.append((part.func, len(part.args)) if part.args else part)
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class _Nameless:
+    """An expression that is equal to another one if nothing but names differs."""
+
+    key: tuple[object, ...]
+    expression: Expr = field(compare=False)
 
 
 @lru_cache(maxsize=4096)
-def _found_unnamed(expression: Expr, quoted: tuple[Equation, ...]) -> tuple[Known, ...]:
+def _looked_up(nameless: _Nameless, quoted: tuple[Equation, ...]) -> tuple[Known, ...]:
     """Look an expression up, at a cost of its own, so that a formula met before is judged no other way."""
     with suppress(TooCostly), budget_of(STEPS, inf):
-        return tuple(_proved(expression, quoted))
+        return tuple(_proved(nameless.expression, quoted))
     return ()
 
 

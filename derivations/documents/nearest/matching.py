@@ -21,8 +21,9 @@ from derivations.documents.nearest.fingerprint import Plain, responses
 from derivations.documents.proving import are_equal
 from derivations.language.results.derivation import Assumption, claim, derivation, step
 
-__all__ = ["UNNAMED", "is_proved_alike", "is_proved_same", "role_name"]
+__all__ = ["UNNAMED", "WEIGHTS", "is_proved_alike", "is_proved_same", "role_name"]
 
+WEIGHTS = re.compile(r"(bold )?(W|w|weight)(?![a-z])")  # they are stored either way
 UNNAMED = "size_"  # what an axis is called that the document gives no name
 MOST = 48  # renamings that are tried
 MADE = frozenset("(){},;| ")  # in the name of a letter that stands for a part of a formula

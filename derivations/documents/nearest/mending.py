@@ -29,7 +29,7 @@ def mended(
             spend(20)
             both = (new, sides[1]) if at == 0 else (sides[0], new)
             try:
-                found = again(both, typing, scope)
+                found = again(both, typing)
             except NotElaborated:
                 continue
             left, right = found.sides

@@ -7,11 +7,15 @@ Result       `restated_as(left, statement, scope)`: the titles of the known form
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 
 from derivations.documents.budget import spend
+from derivations.documents.canon.scalar_sampling import NoNumber
 from derivations.documents.elaborate import NotElaborated, elaborated
-from derivations.documents.nearest.known import Known, known_as
+from derivations.documents.elaborate.typings import again
+from derivations.documents.nearest.known import Known, distinct, known_as, may_be_known
+from derivations.documents.nearest.quick import QUICK, Quick
 from derivations.documents.scope import Scope
 from derivations.documents.scope.filing import family_of, stands_for
 from derivations.documents.statements import Statement
@@ -50,8 +54,10 @@ def _known(side: Node, statement: Statement, scope: Scope) -> Iterator[Known]:
     if sum(1 for _ in side.walk()) > MOST_NODES:
         return
     try:
-        typings = elaborated((side,), scope, statement.chain.sides, opaque=True)
-    except NotElaborated:
+        typings = distinct(elaborated((side,), scope, statement.chain.sides, opaque=True, algebra=QUICK))
+    except (NotElaborated, NoNumber):
         return
     for typing in typings:
-        yield from known_as(typing.sides[0])
+        if may_be_known(Quick(typing.sides[0])):
+            with suppress(NotElaborated):
+                yield from known_as(again((side,), typing).sides[0])

@@ -1,7 +1,7 @@
 """Statements get every typing under which all of their operations fit, the likeliest first, and no other."""
 
 import pytest
-from sympy import Integer, Mul, Sum, log
+from sympy import Integer, Mul, Rational, Sum, log
 
 from derivations.documents.elaborate import NotElaborated, elaborated, typings
 from tests.documents.elaborated import statements
@@ -110,3 +110,14 @@ def test_kinds_that_did_not_fit_are_not_tried_again_and_nothing_is_lost(monkeypa
     monkeypatch.setattr(typings, "_is_known_misfit", lambda *_: False)
     assert [kinds(text) for text in texts] == learnt
     assert few < len(reads) - few
+
+
+@pytest.mark.parametrize(("exponent", "value"), [("1-3", -2), (r"2 \cdot 3", 6), (r"-\frac{1}{2}", Rational(-1, 2))])
+def test_an_exponent_without_letters_is_a_number(exponent, value):
+    assert first(rf"$$y = x^{{{exponent}}}$$")[1].exp == value
+
+
+def test_a_large_exponent_is_not_worked_out():
+    *_, (statement, scope) = statements(r"$$y = 3^{10 \cdot 100}$$")
+    with pytest.raises(NotElaborated):
+        elaborated(statement.chain.sides, scope)
