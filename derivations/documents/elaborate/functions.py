@@ -18,6 +18,7 @@ __all__ = [
     "BY_ENTRY",
     "EXPECTATION",
     "EXPECTED",
+    "GATES",
     "MADE_OF_THE_SIGMOID",
     "SIGMA",
     "SIGMOID_WORDS",
@@ -62,6 +63,7 @@ _OF_ONE = frozenset({*BY_ENTRY, *SIGMA, *SOFTMAX, "tr", "trace", "diag"})
 _OF_TWO = frozenset({"max", "min", "inner"})
 STATISTICS = frozenset({"var", "variance", "cov", "std", "mean", "rms"})  # of arrays: they are no letters
 MADE_OF_THE_SIGMOID = frozenset({"silu", "swish", "gelu", "swiglu", "sigmoid", "logistic"})
+GATES = SIGMA | {"relu", "gelu", "silu", "swish", "sigmoid", "tanh", "activation", "act"}
 SIGMOID_WORDS = ("sigmoid", "logistic", "シグモイド", "ロジスティック", "逻辑斯", "邏輯斯")
 
 

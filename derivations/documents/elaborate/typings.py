@@ -85,7 +85,7 @@ def elaborated(
         sides = with_letters(sides, letters)
     counts = _counts(sides, scope)
     delta = _has_kronecker(scope)
-    found = _letters_in(sides, letters, counts, delta=delta)
+    found = _letters(sides, letters, counts, delta=delta)
     sigmoid = _speaks_of_the_sigmoid((*sides, *around), scope)
     base = _base(sides)
     arrays = _arrays(sides, letters)
@@ -304,7 +304,7 @@ def _alike(value: Value, whole: Value, reader: Reader) -> None:
     reader.sizes.unify(value.columns, whole.columns)
 
 
-def _letters_in(sides: Sequence[Node], letters: Letters, counts: frozenset[str], *, delta: bool) -> list[Letter]:
+def _letters(sides: Sequence[Node], letters: Letters, counts: frozenset[str], *, delta: bool) -> list[Letter]:
     found: dict[Letter, None] = {}
     heads = {id(part.function) for side in sides for part in side.walk() if isinstance(part, Call)}
     inside = set()

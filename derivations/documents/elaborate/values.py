@@ -20,7 +20,7 @@ from sympy import Expr, Integer, Symbol
 from derivations.documents import syntax
 from derivations.documents.budget import spend
 from derivations.documents.elaborate.algebra import SYMBOLIC, Algebra
-from derivations.documents.elaborate.functions import BY_ENTRY, EXPECTED, SIGMA, SOFTMAX, base_of, word_of
+from derivations.documents.elaborate.functions import BY_ENTRY, EXPECTED, GATES, SIGMA, SOFTMAX, base_of, word_of
 from derivations.documents.elaborate.letters import Letter, Letters, is_kronecker
 from derivations.documents.elaborate.sizes import ONE, Clash, Size, Sizes
 from derivations.documents.scope.letters import flat
@@ -616,8 +616,8 @@ def _normed(node: Node) -> Node | None:
 
 
 def _parts_by_entry(node: syntax.Product) -> list[Node]:
-    """Return what is multiplied entry by entry: by a dot in a circle, or behind an activation by a cross in one."""
-    signs = {"odot", "otimes"} if any(map(_is_activation, node.factors)) else {"odot"}
+    """Return what is multiplied entry by entry: by a dot in a circle, or beside a gate by a cross in one."""
+    signs = {"odot", "otimes"} if any(map(_is_gate, node.factors)) else {"odot"}
     parts: list[tuple[list[Node], list[str]]] = [([node.factors[0]], [])]
     for operator, factor in zip(node.operators, node.factors[1:], strict=True):
         if operator in signs:
@@ -628,8 +628,8 @@ def _parts_by_entry(node: syntax.Product) -> list[Node]:
     return [factors[0] if not below else syntax.Product(tuple(factors), tuple(below)) for factors, below in parts]
 
 
-def _is_activation(node: Node) -> bool:
-    return isinstance(node, Call) and word_of(node.function) in BY_ENTRY
+def _is_gate(node: Node) -> bool:
+    return isinstance(node, Call) and word_of(node.function) in GATES
 
 
 def _is_one_number(node: Node) -> bool:

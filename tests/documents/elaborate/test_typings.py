@@ -87,10 +87,11 @@ def test_what_is_multiplied_entry_by_entry_is_worked_out_first(sign):
     """An activation times x W is no product of two activations with W; a cross without an activation is another one."""
     gate = first(rf"$$\mathbf{{y}} = \text{{ReLU}}(\mathbf{{x}} \mathbf{{V}}) {sign} \mathbf{{x}} \mathbf{{W}}$$")[1]
     assert gate.func == Mul and len(gate.atoms(Sum)) == 2
-    *_, (statement, scope) = statements(rf"$$\mathbf{{Y}} = \mathbf{{x}} {sign} \mathbf{{z}}$$")
-    if sign == r"\otimes":
-        with pytest.raises(NotElaborated):
-            elaborated(statement.chain.sides, scope)
+    for factor in (r"\mathbf{x}", r"\exp(\mathbf{x})"):
+        *_, (statement, scope) = statements(rf"$$\mathbf{{Y}} = {factor} {sign} \mathbf{{z}}$$")
+        if sign == r"\otimes":  # an outer product may be meant
+            with pytest.raises(NotElaborated):
+                elaborated(statement.chain.sides, scope)
 
 
 def test_a_sum_to_a_letter_has_as_many_terms():
