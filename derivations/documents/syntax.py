@@ -8,7 +8,7 @@ Assumes      order is kept: products are not sorted, nothing is simplified; labe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -205,6 +205,17 @@ class Product(Node):
 
     factors: tuple[Node, ...]
     operators: tuple[str, ...]
+
+    def between(self, separators: Collection[str]) -> list[Node]:
+        """Return what stands between the separating operators, which hold less tightly."""
+        groups: list[tuple[list[Node], list[str]]] = [([self.factors[0]], [])]
+        for operator, factor in zip(self.operators, self.factors[1:], strict=True):
+            if operator in separators:
+                groups.append(([factor], []))
+            else:
+                groups[-1][0].append(factor)
+                groups[-1][1].append(operator)
+        return [Product(tuple(factors), tuple(signs)) if signs else factors[0] for factors, signs in groups]
 
 
 @dataclass(frozen=True)

@@ -277,8 +277,12 @@ class Reader:
         return several[0] if several else ONE
 
     def product(self, node: syntax.Product) -> Value:
-        """Return a product, from the left to the right; what is multiplied entry by entry is worked out first."""
-        parts = _parts_by_entry(node)
+        """Return a product, from the left to the right; what stands beside a product by entry is worked out first.
+
+        That is written as a dot in a circle, and beside a gate as a cross in one.
+        """
+        by_entry = ("odot", "otimes") if any(map(_is_gate, node.factors)) else ("odot",)
+        parts = node.between(by_entry)
         if len(parts) > 1:
             return self.together([self.value(part) for part in parts], self.algebra.times)
         for operator, first, second in zip(node.operators, node.factors, node.factors[1:], strict=False):
@@ -613,19 +617,6 @@ def _normed(node: Node) -> Node | None:
             known = ((isinstance(p, Number) and p.value == 2) or p == Name("F") for p in flat(indices))
             return inside if all(known) else None
     return None
-
-
-def _parts_by_entry(node: syntax.Product) -> list[Node]:
-    """Return what is multiplied entry by entry: by a dot in a circle, or beside a gate by a cross in one."""
-    signs = {"odot", "otimes"} if any(map(_is_gate, node.factors)) else {"odot"}
-    parts: list[tuple[list[Node], list[str]]] = [([node.factors[0]], [])]
-    for operator, factor in zip(node.operators, node.factors[1:], strict=True):
-        if operator in signs:
-            parts.append(([factor], []))
-        else:
-            parts[-1][0].append(factor)
-            parts[-1][1].append(operator)
-    return [factors[0] if not below else syntax.Product(tuple(factors), tuple(below)) for factors, below in parts]
 
 
 def _is_gate(node: Node) -> bool:

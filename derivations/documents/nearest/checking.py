@@ -21,7 +21,7 @@ from derivations.documents.canon.edits import edits_among
 from derivations.documents.canon.equations import Equation
 from derivations.documents.canon.scalar_sampling import NoNumber
 from derivations.documents.conditions import is_condition
-from derivations.documents.elaborate import Elaborated, NotElaborated, elaborated, letters_for
+from derivations.documents.elaborate import Elaborated, NotElaborated, letters_for
 from derivations.documents.elaborate.typings import again
 from derivations.documents.formulas import formula_text
 from derivations.documents.judge.canonical.likeness import usual_formula
@@ -29,11 +29,10 @@ from derivations.documents.nearest.fingerprint import plain
 from derivations.documents.nearest.handbook import place_of
 from derivations.documents.nearest.known import (
     Known,
-    distinct,
     is_of_a_known_size,
-    known_as,
-    may_be_known,
+    known_under,
     strange_letters,
+    typings_of,
 )
 from derivations.documents.nearest.matching import UNNAMED, is_proved_alike, role_name
 from derivations.documents.nearest.quick import QUICK, Quick
@@ -68,9 +67,8 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
     lefts = () if link is None else tuple(dict.fromkeys((sides[link], sides[0])))
     if sum(1 for _ in right.walk()) > MOST_NODES or any(_are_one_function(left, right) for left in lefts):
         return
-    try:
-        typings = distinct(elaborated((right,), scope, sides, opaque=True, algebra=QUICK))
-    except (NotElaborated, NoNumber):
+    typings = typings_of(right, scope, sides)
+    if not typings:
         return
     said = Said(lefts, right, scope, scope.words(statement).lower(), statement)
     alike = [each for typing in typings for each in _known(right, typing, said)]
@@ -121,13 +119,8 @@ class _Alike:
 
 
 def _known(side: Node, typing: Elaborated, said: Said) -> Iterator[_Alike]:
-    """Yield the known formulas that a side is under a typing; its expression is made where its numbers are known."""
-    if not may_be_known(Quick(typing.sides[0]), said.quoted):
-        return
-    with suppress(NotElaborated):
-        (expression,) = again((side,), typing).sides
-        for known in known_as(expression, said.quoted):
-            yield _Alike(known, expression, typing, strange_letters(expression, known))
+    for known, expression in known_under(typing, side, said.quoted):
+        yield _Alike(known, expression, typing, strange_letters(expression, known))
 
 
 def _usual(alike: Sequence[_Alike], said: Said) -> Iterator[Finding]:

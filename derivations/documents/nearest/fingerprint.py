@@ -26,6 +26,8 @@ from derivations.language.arrays.expression import array
 from derivations.symbols import scalar
 
 __all__ = [
+    "LETTER",
+    "LONGEST",
     "SIZE",
     "Fingerprint",
     "Numbers",
@@ -43,6 +45,8 @@ Numbers: TypeAlias = tuple[float, ...]
 Env: TypeAlias = dict[Any, Any]
 Evaluated: TypeAlias = Callable[[Env], float]
 SIZE = 3
+LETTER = 1.17  # of every letter that is a number
+LONGEST = 12  # sum
 
 
 @dataclass(frozen=True)
@@ -154,7 +158,7 @@ def _numbers(of: Plain) -> Callable[[Env], Numbers]:
     grid = list(product(range(SIZE), repeat=len(of.free)))
     if len(grid) > SIZE**3:
         raise NoNumber("more than three free indices")
-    given: Env = dict.fromkeys(of.scalars, 1.17)
+    given: Env = dict.fromkeys(of.scalars, LETTER)
 
     def numbers(changed: Env) -> Numbers:
         found = []
@@ -238,7 +242,7 @@ def _size(symbol: Any) -> float:
 def _one_sum(inner: Evaluated, place: Any, low: Evaluated, high: Evaluated) -> Evaluated:
     def value(env: Env) -> float:
         start, end = int(low(env)), int(high(env))
-        if end - start > 12:
+        if end - start > LONGEST:
             raise NoNumber("a long sum")
         return math.fsum(inner({**env, place: at}) for at in range(start, end + 1))
 

@@ -24,14 +24,25 @@ from derivations.documents.canon.concepts import CONCEPTS
 from derivations.documents.canon.equations import Equation
 from derivations.documents.canon.forms import Form
 from derivations.documents.canon.scalar_sampling import NoNumber
-from derivations.documents.elaborate import Elaborated
+from derivations.documents.elaborate import Elaborated, NotElaborated, elaborated
+from derivations.documents.elaborate.typings import again
 from derivations.documents.nearest.fingerprint import Fingerprint, Plain, fingerprint, plain, profile
 from derivations.documents.nearest.matching import UNNAMED, WEIGHTS, is_proved_same
-from derivations.documents.nearest.quick import Quick
+from derivations.documents.nearest.quick import QUICK, Quick
+from derivations.documents.scope import Scope
+from derivations.documents.syntax import Node
 from derivations.language.arrays.expression import Array, array
 from derivations.symbols import index
 
-__all__ = ["Known", "distinct", "is_of_a_known_size", "known_as", "may_be_known", "strange_letters"]
+__all__ = [
+    "Known",
+    "is_of_a_known_size",
+    "known_as",
+    "known_under",
+    "may_be_known",
+    "strange_letters",
+    "typings_of",
+]
 
 LOOK_UP = 300  # steps of whoever asks
 STEPS = 20_000  # of one look-up, renamings that the judge tries included
@@ -120,7 +131,7 @@ def is_of_a_known_size(side: Quick, quoted: Sequence[Equation] = ()) -> bool:
     return False
 
 
-def distinct(typings: Iterable[Elaborated]) -> list[Elaborated]:
+def _distinct(typings: Iterable[Elaborated]) -> list[Elaborated]:
     """Return one of those typings that differ in nothing but names and idle axes: vectors, or numbers with an index."""
     found: dict[object, Elaborated] = {}
     for typing in typings:
@@ -143,6 +154,22 @@ def may_be_known(side: Quick, quoted: tuple[Equation, ...] = ()) -> bool:
 @lru_cache(maxsize=64)
 def _all_numbers(quoted: tuple[Equation, ...]) -> frozenset[Any]:
     return frozenset().union(*(each for table in _tables(quoted) for each in table.first_numbers.values()))
+
+
+def known_under(typing: Elaborated, side: Node, quoted: tuple[Equation, ...] = ()) -> Iterator[tuple[Known, Expr]]:
+    """Yield the known formulas that a side is under a typing, with its expression, made where its numbers are known."""
+    if may_be_known(Quick(typing.sides[0]), quoted):
+        with suppress(NotElaborated):
+            (expression,) = again((side,), typing).sides
+            yield from ((known, expression) for known in known_as(expression, quoted))
+
+
+def typings_of(side: Node, scope: Scope, around: Sequence[Node]) -> list[Elaborated]:
+    """Return the typings of a side in which parts without a meaning are letters, without its expression; or none."""
+    try:
+        return _distinct(elaborated((side,), scope, around, opaque=True, algebra=QUICK))
+    except (NotElaborated, NoNumber):
+        return []
 
 
 def known_as(expression: Expr, quoted: tuple[Equation, ...] = ()) -> tuple[Known, ...]:

@@ -18,17 +18,15 @@ from typing import Any, TypeAlias
 from sympy import Expr, Integer
 
 from derivations.documents.budget import spend
-from derivations.documents.canon.scalar_sampling import NoNumber
+from derivations.documents.canon.scalar_sampling import NoNumber, drawn_unknown
 from derivations.documents.elaborate.algebra import Algebra
-from derivations.documents.nearest.fingerprint import SIZE, Numbers, drawn_at, rounded_off
+from derivations.documents.nearest.fingerprint import LETTER, LONGEST, SIZE, Numbers, drawn_at, rounded_off
 from derivations.documents.nearest.matching import WEIGHTS
 
 __all__ = ["QUICK", "Quick"]
 
 Env: TypeAlias = dict[str, float]
 Evaluated: TypeAlias = Callable[[Env], float]
-LETTER = 1.17  # of every letter that is a number
-LONGEST = 12  # sum
 
 
 @dataclass(frozen=True)
@@ -65,10 +63,6 @@ class Part:
 
     def __pow__(self, other: Any) -> Part:
         return Part("power", (self, other))
-
-
-def _unknown(value: float) -> float:
-    return math.sin(1.3 * value + 0.4)
 
 
 def _sigmoid(value: float) -> float:
@@ -121,8 +115,8 @@ QUICK = Algebra(
     derivative=_derivative,
     largest=lambda *parts: Part("largest", parts),
     least=lambda *parts: Part("least", parts),
-    function=lambda word: lambda of: Part("function", (_FUNCTIONS.get(word, _unknown), of)),
-    expectation=lambda of: Part("function", (_unknown, of)),
+    function=lambda word: lambda of: Part("function", (_FUNCTIONS.get(word, drawn_unknown), of)),
+    expectation=lambda of: Part("function", (drawn_unknown, of)),
     pi=math.pi,
     places=lambda entry: {Part("index", (name, 0)) for name in _indices(entry)},
 )
@@ -146,9 +140,14 @@ class Quick:
         return [_stored(part, self.turned) for part in self.parts if part.kind == "entry"]
 
     @cached_property
+    def bound(self) -> set[str]:
+        """The indices of sums."""
+        return {part.of[1].of[0] for part in self.parts if part.kind == "total"}
+
+    @cached_property
     def kept(self) -> Mapping[str, tuple[int, ...]]:
         """Of every array, the axes that do not only say which copy is meant."""
-        bound = {part.of[1].of[0] for part in self.parts if part.kind == "total"}
+        bound = self.bound
         places: dict[str, list[set[Any]]] = {}
         for name, at in self.entries:
             here = places.setdefault(name, [set() for _ in at])
@@ -167,10 +166,9 @@ class Quick:
     @cached_property
     def free(self) -> list[str]:
         """The indices that no sum binds, at places that are kept."""
-        bound = {part.of[1].of[0] for part in self.parts if part.kind == "total"}
         found = {each for part in self.parts if part.kind == "delta" for each in _indices(part)}
         found |= {each for name, at in self.entries for axis in self.kept.get(name, ()) for each in _indices(at[axis])}
-        return sorted(found - bound)
+        return sorted(found - self.bound)
 
     @property
     def letters(self) -> int:
@@ -247,7 +245,7 @@ class _Compiler:
 
     def compiled(self, part: Any) -> Evaluated:
         if not isinstance(part, Part):
-            number = _number(part)
+            number = float(part)
             return lambda env: number
         match part.kind, part.of:
             case "letter" | "size", _:
@@ -309,16 +307,13 @@ def _size(expression: Expr) -> float:
     return float(expression.xreplace(dict.fromkeys(expression.free_symbols, Integer(SIZE))))
 
 
-def _number(of: Any) -> float:
-    return float(of)
-
-
 @cache
 def _drawn(places: tuple[int, ...], changed: bool) -> float:
     return drawn_at(places, changed)
 
 
 def _power(base: float, exponent: float) -> float:
+    """Return a power as fingerprints have it, but for its last digit: theirs is the same on every machine, and dear."""
     if base == 0 and exponent < 0:
         raise ZeroDivisionError
     return base ** int(exponent) if exponent == int(exponent) and abs(exponent) < 100 else abs(base) ** exponent

@@ -7,15 +7,10 @@ Result       `restated_as(left, statement, scope)`: the titles of the known form
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import islice
 
 from derivations.documents.budget import spend
-from derivations.documents.canon.scalar_sampling import NoNumber
-from derivations.documents.elaborate import NotElaborated, elaborated
-from derivations.documents.elaborate.typings import again
-from derivations.documents.nearest.known import Known, distinct, known_as, may_be_known
-from derivations.documents.nearest.quick import QUICK, Quick
+from derivations.documents.nearest.known import Known, known_under, typings_of
 from derivations.documents.scope import Scope
 from derivations.documents.scope.filing import family_of, stands_for
 from derivations.documents.statements import Statement
@@ -53,11 +48,5 @@ def _known(side: Node, statement: Statement, scope: Scope) -> Iterator[Known]:
     spend(100)
     if sum(1 for _ in side.walk()) > MOST_NODES:
         return
-    try:
-        typings = distinct(elaborated((side,), scope, statement.chain.sides, opaque=True, algebra=QUICK))
-    except (NotElaborated, NoNumber):
-        return
-    for typing in typings:
-        if may_be_known(Quick(typing.sides[0])):
-            with suppress(NotElaborated):
-                yield from known_as(again((side,), typing).sides[0])
+    for typing in typings_of(side, scope, statement.chain.sides):
+        yield from (known for known, _ in known_under(typing, side))

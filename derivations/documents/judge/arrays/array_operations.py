@@ -42,7 +42,7 @@ def _sum(reader: Reading, node: syntax.Sum) -> Value:
 
 def _product(reader: Reading, node: syntax.Product) -> Value:
     node = _applied(reader, node)
-    groups = _between(node, ENTRYWISE)
+    groups = node.between(ENTRYWISE)
     if len(groups) > 1 and any(isinstance(group, syntax.Product) for group in groups):
         operators = tuple(each for each in node.operators if each in ENTRYWISE)
         return _product(reader, syntax.Product(tuple(syntax.Fence("(", group) for group in groups), operators))
@@ -158,18 +158,6 @@ def _fence(reader: Reading, node: syntax.Fence) -> Value:
     if node.bracket == "||" and isinstance(value, Array) and len(value.shape) == 1:
         return sqrt(Product(value, value).entry())
     raise NotRead(f"brackets {node.bracket}")
-
-
-def _between(node: syntax.Product, separators: frozenset[str]) -> list[Node]:
-    """Return what stands between the separating operators of a product, which hold less tightly."""
-    groups: list[tuple[list[Node], list[str]]] = [([node.factors[0]], [])]
-    for operator, factor in zip(node.operators, node.factors[1:], strict=True):
-        if operator in separators:
-            groups.append(([factor], []))
-        else:
-            groups[-1][0].append(factor)
-            groups[-1][1].append(operator)
-    return [syntax.Product(tuple(f), tuple(o)) if o else f[0] for f, o in groups]
 
 
 def _negative(value: Value) -> Value:
