@@ -14,15 +14,15 @@ from pathlib import Path
 
 from derivations.documents.budget import budget_of
 from derivations.documents.claims import FAILED, claim_of, findings_of, stretch_of
-from derivations.documents.conditions import is_condition
 from derivations.documents.denials import is_denied
 from derivations.documents.formulas import Reading, Stop, read_formula, with_amount
+from derivations.documents.intent import intent_of
 from derivations.documents.passages import Block, Document, Passage, Problem
 from derivations.documents.readers import read_document, read_text
 from derivations.documents.scope import Scopes, read_scopes, section_numbers
 from derivations.documents.settings import Settings
 from derivations.documents.statements import Statement
-from derivations.documents.verdicts import NOT_UNDERSTOOD, Claim, Finding
+from derivations.documents.verdicts import NOT_UNDERSTOOD, Claim, Finding, Intent
 
 __all__ = ["FAILED", "Report", "check_file", "check_text"]
 
@@ -111,20 +111,20 @@ def _claims(read: _Read, scopes: Scopes) -> Iterator[Claim]:
             continue
         scope = scopes.at(statement)
         for link in statement.links or (None,):
-            findings = findings_of(statement, link, scope)
+            findings, intent = findings_of(statement, link, scope), intent_of(statement, link, scope)
             wrong = any(finding.verdict == "wrong" for finding in findings)
             if wrong and is_denied(read.passage, read.block, *read.beside):
-                findings = [Finding("unknown", "denied", "the sentence around it says that it does not hold")]
-            elif (
-                wrong
-                and link is not None
-                and statement.chain.relations[link] in INEQUALITIES
-                and is_condition(statement)
-            ):
-                findings = [Finding("unknown", "condition", "it is a condition, and not said to hold")]
+                intent = Intent.DENIES
+                findings = [Finding("unknown", "denied", intent.undecided)]
+            elif wrong and intent is Intent.SUPPOSES and _is_inequality(statement, link):
+                findings = [Finding("unknown", "condition", intent.undecided)]
             if findings or link is not None:
-                yield claim_of(read.passage, *stretch_of(statement, link), findings)
+                yield claim_of(read.passage, *stretch_of(statement, link), findings, intent)
     if read.stop is not None:
         start = max((statement.chain.end for statement in read.statements), default=0)
         findings = [Finding("unknown", NOT_UNDERSTOOD, read.stop.reason)]
         yield claim_of(read.passage, start, len(read.passage.text), findings)
+
+
+def _is_inequality(statement: Statement, link: int | None) -> bool:
+    return link is not None and statement.chain.relations[link] in INEQUALITIES

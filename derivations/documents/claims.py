@@ -18,7 +18,7 @@ from derivations.documents.passages import Passage
 from derivations.documents.policy import in_policy, of_its_kind
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.verdicts import Claim, Finding, settled
+from derivations.documents.verdicts import NO_CHECK, Claim, Finding, Intent, settled
 
 __all__ = ["FAILED", "claim_of", "failed", "findings_of", "stretch_of"]
 
@@ -64,18 +64,23 @@ def stretch_of(statement: Statement, link: int | None) -> tuple[int, int]:
     return first, last
 
 
-def claim_of(passage: Passage, start: int, end: int, findings: Sequence[Finding]) -> Claim:
+def claim_of(
+    passage: Passage, start: int, end: int, findings: Sequence[Finding], intent: Intent | None = None
+) -> Claim:
     """Return a claim on a stretch of a passage, without the spaces around it and with its braces in pairs.
 
     What the checks found is what the policy lets them say.
     """
+    if not findings and intent is not None:
+        findings = (Finding("unknown", NO_CHECK, intent.undecided),)
     findings = tuple(map(in_policy, findings))
     start, end = _in_pairs(passage.text, start, end)
     text = passage.text[start:end]
     start += len(text) - len(text.lstrip())
     text = text.strip()
     first, last = passage.place(start), passage.place(start + len(text))
-    return Claim(text, first, last, _in_the_spelling_of(text, passage, settled(findings)), findings, passage)
+    said = _in_the_spelling_of(text, passage, settled(findings))
+    return Claim(text, first, last, said, findings, passage, intent)
 
 
 def _in_the_spelling_of(text: str, passage: Passage, finding: Finding) -> Finding:

@@ -26,8 +26,9 @@ CONDITION = re.compile(
     re.IGNORECASE,
 )
 CONDITION_BEHIND = re.compile(
-    r"\W{0,3}(?:(?:holds?|exactly|only|just|is true|precisely)\s){0,2}(?:if|iff|when|whenever|unless|provided|where)\b"
-    r"|\W{0,3}(?:のとき|ならば|当且仅当|當且僅當|なら|当|當|仅当|僅當)",
+    r"[^\w.!?]{0,3}(?:(?:holds?|exactly|only|just|is true|precisely)\s){0,2}"
+    r"(?:if|iff|when|whenever|unless|provided|where)\b"
+    r"|[^\w.。!?！？]{0,3}(?:のとき|ならば|当且仅当|當且僅當|なら|当|當|仅当|僅當)",
     re.IGNORECASE,
 )
 

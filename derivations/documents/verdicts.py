@@ -13,17 +13,57 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Literal
 
 from derivations.documents.passages import Passage, Place
 from derivations.language.judge.proof import StepEvidence
 
-__all__ = ["NOT_UNDERSTOOD", "VERDICTS", "Claim", "Finding", "Repair", "Unproved", "Verdict", "settled"]
+__all__ = [
+    "NOT_UNDERSTOOD",
+    "NO_CHECK",
+    "VERDICTS",
+    "Claim",
+    "Finding",
+    "Intent",
+    "Repair",
+    "Unproved",
+    "Verdict",
+    "settled",
+]
 
 Unproved = Literal["holds", "conditional", "wrong", "unknown"]  # what a check may say by itself
 Verdict = Literal["proved", Unproved]
 VERDICTS: tuple[Verdict, ...] = ("proved", "holds", "conditional", "wrong", "unknown")
+NO_CHECK = "none"  # the check of a formula of which no check says anything
 NOT_UNDERSTOOD = "not understood"  # the check of a formula that could not be read to its end
+
+
+class Intent(StrEnum):
+    """What an author does with a formula."""
+
+    ASSERTS = "asserts"
+    DEFINES = "defines"
+    DECLARES = "declares"
+    GIVES = "gives"
+    SUPPOSES = "supposes"
+    DENIES = "denies"
+
+    @property
+    def undecided(self) -> str:
+        """Why nothing is said of such a formula."""
+        match self:
+            case Intent.DEFINES:
+                return "a definition, and nothing contradicts it"
+            case Intent.DECLARES:
+                return "a declaration, and nothing contradicts it"
+            case Intent.GIVES:
+                return "a number that is given, and nothing contradicts it"
+            case Intent.SUPPOSES:
+                return "a condition, which is not said to hold"
+            case Intent.DENIES:
+                return "the sentence around it says that it does not hold"
+        return "no check applies to this formula"
 
 
 @dataclass(frozen=True)
@@ -65,7 +105,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Claim:
-    """A stretch of a document with what is said of it."""
+    """A stretch of a document with what is said of it; of what was not understood nobody knows the intent."""
 
     text: str
     start: Place
@@ -73,6 +113,7 @@ class Claim:
     finding: Finding
     findings: tuple[Finding, ...] = field(default=(), repr=False)  # what each check says of it
     passage: Passage | None = field(default=None, repr=False, compare=False)  # where offsets of a repair count
+    intent: Intent | None = None
 
 
 def settled(findings: Iterable[Finding]) -> Finding:
@@ -86,7 +127,7 @@ def settled(findings: Iterable[Finding]) -> Finding:
         if finding.verdict == "wrong":
             return finding
     if not known:
-        return next(iter(findings), Finding("unknown", "none", "no check applies to this formula"))
+        return next(iter(findings), Finding("unknown", NO_CHECK, Intent.ASSERTS.undecided))
     strongest = min(known, key=lambda finding: VERDICTS.index(finding.verdict))
     if strongest.verdict == "proved":
         return strongest  # what another check assumed is not needed

@@ -1,8 +1,8 @@
 """The report as JSON: the stable form for other programs.
 
 Result       {"files": [{"file", "claims": [{"line", "end_line", "column", "end_column", "cell", "text", "verdict",
-             "reason", "right", "result", "assumptions", "check"}], "problems": [{"line", "column", "cell",
-             "message"}]}], "summary": {"claims", "proved", "holds", "conditional", "wrong", "unknown"}}
+             "reason", "right", "result", "assumptions", "check", "intent"}], "problems": [{"line", "column", "cell",
+             "message"}]}], "summary": {"claims", "proved", "holds", "conditional", "wrong", "unknown", "asserted"}}
 Assumes      lines and columns count from 1, columns in characters; in a notebook they count in the cell, which `cell`
              numbers; `end_column` is one past the last character
 """
@@ -50,6 +50,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "result": finding.result,
         "assumptions": list(finding.assumptions),
         "check": finding.check,
+        "intent": claim.intent,
     }
 
 

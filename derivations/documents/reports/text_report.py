@@ -2,7 +2,8 @@
 
 Definition   a claim is shown with its place, the formula as it is written, the verdict, the reason, what would be
              right, what it assumes and where the result stands; by default if it is wrong or conditional
-Result       ends with a table: a row for each file, the share of its claims that were decided
+Result       ends with a table: a row for each file, how many of its claims assert something, and the share of these
+             that were decided
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def _lines(claim: Claim) -> Iterator[Text]:
 def _table(reports: Sequence[Report]) -> Table:
     table = Table(title="claims", title_justify="left")
     table.add_column("file", overflow="fold", min_width=min(SHORT_NAME, max(len(report.file) for report in reports)))
-    for column in ("claims", *VERDICTS, "decided"):
+    for column in ("claims", *VERDICTS, "asserted", "decided"):
         table.add_column(column, justify="right", no_wrap=True)
     for report in reports:
         table.add_row(*_row(one_line(report.file), summary([report])))
@@ -97,10 +98,11 @@ def _print_totals(reports: Sequence[Report], console: Console) -> None:
         totals.append((f"{len(reports)} files", summary(reports)))
     for name, numbers in totals:
         counts = ", ".join(f"{verdict} {numbers[verdict]}" for verdict in VERDICTS if numbers[verdict])
-        console.print(f"{name}: claims {numbers['claims']}{f' ({counts})' * bool(counts)}, decided {decided(numbers)}")
+        claims = f"claims {numbers['claims']}{f' ({counts})' * bool(counts)}"
+        console.print(f"{name}: {claims}, asserted {numbers['asserted']}, decided {decided(numbers)}")
 
 
 def _row(name: str, numbers: dict[str, int]) -> tuple[Text, ...]:
     cells = [Text(name), Text(str(numbers["claims"]))]
     cells += [Text(str(numbers[verdict]), COLOURS[verdict] if numbers[verdict] else "dim") for verdict in VERDICTS]
-    return (*cells, Text(decided(numbers)))
+    return (*cells, Text(str(numbers["asserted"])), Text(decided(numbers)))

@@ -53,9 +53,9 @@ def cells(text: str, name: str) -> list[str]:
 
 def test_the_table_has_a_row_for_each_file_and_one_for_all():
     text = printed(judged(claim(wrong()), claim(HOLDS)), judged(claim(Finding("unknown", "none", "")), file="b.md"))
-    assert cells(text, "a.md ") == ["a.md", "2", "0", "1", "0", "1", "0", "100%"]
-    assert cells(text, "b.md ") == ["b.md", "1", "0", "0", "0", "0", "1", "0%"]
-    assert cells(text, "2 files") == ["2 files", "3", "0", "1", "0", "1", "1", "67%"]
+    assert cells(text, "a.md ") == ["a.md", "2", "0", "1", "0", "1", "0", "2", "100%"]
+    assert cells(text, "b.md ") == ["b.md", "1", "0", "0", "0", "0", "1", "1", "0%"]
+    assert cells(text, "2 files") == ["2 files", "3", "0", "1", "0", "1", "1", "3", "67%"]
     assert cells(printed(judged()), "a.md")[-1] == "-"
 
 
@@ -79,4 +79,4 @@ def test_a_document_cannot_spoil_the_report():
 
 def test_a_table_that_does_not_fit_becomes_lines():
     text = printed(judged(claim(wrong())), width=60)
-    assert "claims 1 (wrong 1), decided 100%" in text and "┃" not in text
+    assert "claims 1 (wrong 1), asserted 1, decided 100%" in text and "┃" not in text

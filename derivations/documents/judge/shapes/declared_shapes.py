@@ -13,7 +13,7 @@ from sympy import Expr, Symbol
 from derivations.documents.judge.shapes.diagnosis import Diagnosis, diagnose
 from derivations.documents.judge.shapes.fitting import Fit, fit, fits_with, is_equation
 from derivations.documents.judge.shapes.networks import inside_out
-from derivations.documents.judge.shapes.shape_findings import assumptions_of, fitting, misfit, reason_of
+from derivations.documents.judge.shapes.shape_findings import assumptions_of, fitting, following, misfit, reason_of
 from derivations.documents.judge.wording import shape_text, size_text, source
 from derivations.documents.scope import Candidate, Scope
 from derivations.documents.scope.pieces import Mention
@@ -109,10 +109,21 @@ def _of_declaration(name: Name, sizes: tuple[Expr, ...], statement: Statement, s
     if turned is not None:
         said = f"{name.key} is also declared {shape_text(turned)}, and no formula decides between them"
         return Finding("conditional", "shapes.declared", said, assumptions=(OTHER_CONVENTION,))
+    followed = _of_definition(name, sizes, statement, scope)
+    if followed is not None:
+        return followed
     reason = f"{name.key or 'it'} is {shape_text(sizes)}, and nothing contradicts it"
     if _are_keys_as_queries(name, sizes, scope):
         return Finding("conditional", "shapes.declared", reason, assumptions=(SELF_ATTENTION,))
     return Finding("holds", "shapes.declared", reason)
+
+
+def _of_definition(name: Name, sizes: tuple[Expr, ...], statement: Statement, scope: Scope) -> Finding | None:
+    """Return that a shape follows from the definition of its letter, if it does."""
+    right = scope.near_definition(name)
+    if right is None or isinstance(right, Name) or any(part == name for part in right.walk()):
+        return None  # another name for it, which may have its shape from here
+    return following(fit((right,), scope, statement.passage.syntax == "code"), sizes, name.key, scope)
 
 
 def _is_other_order(sizes: tuple[Expr | None, ...], others: tuple[Expr, ...]) -> bool:
@@ -226,4 +237,4 @@ def _declared_against(
         reason = f"{what} is {shape_text(mine)}"
         yield Finding("conditional", "shapes.declared", reason, assumptions=(*assumptions_of(found), *extra))
     else:
-        yield fitting(found, found.shapes[0])
+        yield following(found, sizes, what, scope) or fitting(found, found.shapes[0])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sympy import Expr
+
 from derivations.documents.judge.shapes.diagnosis import diagnose
 from derivations.documents.judge.shapes.fitting import Fit
 from derivations.documents.judge.wording import line_of, shape_text, size_text, source
@@ -13,7 +15,7 @@ from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Name, Node
 from derivations.documents.verdicts import Finding, Unproved
 
-__all__ = ["assumptions_of", "fitting", "misfit", "reason_of"]
+__all__ = ["assumptions_of", "fitting", "following", "misfit", "reason_of"]
 
 STEPS = 2  # from a letter to what defines it
 
@@ -25,6 +27,23 @@ def fitting(found: Fit, shape: Shape) -> Finding:
     if shape.open and shape.last is not None:
         what = f"the shapes fit: the last axis is {size_text(shape.last)}"
     return Finding("conditional" if assumptions else "holds", "shapes.fit", what, assumptions=assumptions)
+
+
+def following(found: Fit, sizes: Sequence[Expr], what: str, scope: Scope) -> Finding | None:
+    """Return that a stated shape follows from those that are declared of the letters; None where it does not.
+
+    Definition   follows: the operations give every size, no two sizes are taken to be the same, no letter has a
+                 supposed shape, and no declaration is set aside
+    Assumes      that a vector is added to every row is what gives the sum a meaning, and the reason names it
+    """
+    shape = found.shapes[0].complete
+    is_supposed = found.aside or found.inference.assumed or found.inference.conditions
+    if shape is None or len(shape) != len(sizes) or is_supposed:
+        return None
+    if any(scope.compare(mine, stated).relation != "equal" for mine, stated in zip(shape, sizes, strict=True)):
+        return None
+    reason = f"{what} is {shape_text(sizes)}, by the shapes declared of its letters"
+    return Finding("holds", "shapes.follows", "; ".join((reason, *found.inference.notes)))
 
 
 def assumptions_of(found: Fit) -> tuple[str, ...]:
