@@ -24,10 +24,10 @@ except ImportError:  # in a browser, where Python has one thread
 
 __all__ = ["MOST_SECONDS", "MOST_STEPS", "MOST_TERMS", "Budget", "TooCostly", "budget_of", "current_budget", "spend"]
 
-MOST_STEPS = 300_000
-# of the processor; what is under way is not interrupted, and one formula has two seconds. In a browser Python runs at a
-# third of the speed, and its clock counts what other programs do as well
-MOST_SECONDS: float = 15 if sys.platform == "emscripten" else 1.2
+MOST_STEPS = 200_000  # about a second
+# of the processor, and several times what the steps take, so that a busy computer decides nothing; what is under way is
+# not interrupted. In a browser Python runs at a third of the speed, and its clock counts what other programs do as well
+MOST_SECONDS: float = 15 if sys.platform == "emscripten" else 5
 MOST_TERMS = 40_000  # that one decision of the judge may write down: formulas of documents need less than half of it
 BETWEEN = 256  # steps between two looks at the clock
 

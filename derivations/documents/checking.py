@@ -14,6 +14,7 @@ from pathlib import Path
 
 from derivations.documents.budget import budget_of
 from derivations.documents.claims import FAILED, claim_of, findings_of, stretch_of
+from derivations.documents.conditions import is_condition
 from derivations.documents.denials import is_denied
 from derivations.documents.formulas import Reading, Stop, read_formula, with_amount
 from derivations.documents.intent import intent_of
@@ -116,7 +117,7 @@ def _claims(read: _Read, scopes: Scopes) -> Iterator[Claim]:
             if wrong and is_denied(read.passage, read.block, *read.beside):
                 intent = Intent.DENIES
                 findings = [Finding("unknown", "denied", intent.undecided)]
-            elif wrong and intent is Intent.SUPPOSES and _is_inequality(statement, link):
+            elif wrong and _is_inequality(statement, link) and is_condition(statement):
                 findings = [Finding("unknown", "condition", intent.undecided)]
             if findings or link is not None:
                 yield claim_of(read.passage, *stretch_of(statement, link), findings, intent)

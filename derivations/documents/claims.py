@@ -25,7 +25,7 @@ __all__ = ["FAILED", "claim_of", "failed", "findings_of", "stretch_of"]
 FAILED = "failed"  # the id of a check that raised; a defect, which tests look for
 
 
-STEPS, SECONDS = 100_000, 0.5  # of one decision
+STEPS = 100_000  # of one decision
 
 
 def failed(what: str, error: Exception) -> Finding:
@@ -45,7 +45,7 @@ def findings_of(statement: Statement, link: int | None, scope: Scope) -> list[Fi
             findings.append(failed("a check failed on this formula", error))
     for check in DECISIONS:
         try:
-            with budget_of(STEPS, SECONDS):  # what one of them costs takes nothing from the others
+            with budget_of(STEPS):  # what one of them costs takes nothing from the others
                 findings.extend(check(statement, link, scope))
         except TooCostly:
             continue

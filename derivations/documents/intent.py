@@ -39,14 +39,15 @@ def intent_of(statement: Statement, link: int | None, scope: Scope) -> Intent:
         is_new = (names or is_empty(left)) and not any(scope.near_definition(name) for name in names)
         return Intent.DECLARES if is_new or not isinstance(right, Space) else Intent.ASSERTS
     if relation in INEQUALITIES:
-        of_letters = all(isinstance(side, Name | Number) for side in (left, right))
-        return Intent.SUPPOSES if of_letters or is_condition(statement) else Intent.ASSERTS
-    is_of_a_letter = relation in EQUATIONS and link == 0 and _may_be_defined(left)
-    if is_of_a_letter and not _is_given(right) and _is_first(left, right, statement, scope):
+        atoms = all(isinstance(side, Name | Number) for side in (left, right))
+        of_a_letter = atoms and any(isinstance(side, Name) for side in (left, right))
+        return Intent.SUPPOSES if of_a_letter or is_condition(statement) else Intent.ASSERTS
+    may_define = relation in EQUATIONS and link == 0 and _may_be_defined(left)
+    if may_define and not _is_given(right) and _is_first(left, right, statement, scope):
         return Intent.DEFINES
     if is_condition(statement):
         return Intent.SUPPOSES
-    return Intent.GIVES if is_of_a_letter and _is_given(right) else Intent.ASSERTS
+    return Intent.GIVES if may_define and _is_given(right) else Intent.ASSERTS
 
 
 def _may_be_defined(left: Node) -> bool:

@@ -6,13 +6,16 @@ Result       `weighed` is the level that the judge gives to an equation, with it
 
 from __future__ import annotations
 
-from sympy import Basic, Expr, Gt, Indexed, Ne, Pow, log
+from sympy import Basic, Expr, Gt, Indexed, Ne, Pow, Sum, log
 
 from derivations.documents.verdicts import Finding
 from derivations.language.judge.proof import prove_equal
 from derivations.language.results.derivation import Assumption, Derivation
 
-__all__ = ["are_equal", "proved", "provisos", "weighed"]
+__all__ = ["are_equal", "proved", "provisos", "weighed", "work_of"]
+
+TERMS = 4  # of a sum, where it is evaluated
+EVALUATIONS = 4  # that a decision takes in the median; a search for a counterexample takes more
 
 
 def are_equal(first: Basic, second: Basic, source: Derivation | None = None, rule: str = "algebra") -> bool:
@@ -46,3 +49,14 @@ def provisos(*expressions: Expr) -> list[Assumption]:
         if not part.args[0].has(Indexed) and not part.args[0].is_number:
             found[Gt(part.args[0], 0)] = Assumption(Gt(part.args[0], 0), text=f"{part.args[0]} is positive")
     return [found[each] for each in sorted(found, key=str) if each not in (True, False)]
+
+
+def work_of(*expressions: Basic) -> int:
+    """Return the steps of a decision on expressions: of their evaluations, in which a sum goes through its terms."""
+    return EVALUATIONS * sum(map(_parts, expressions))
+
+
+def _parts(expression: Basic) -> int:
+    if isinstance(expression, Sum):
+        return TERMS ** len(expression.limits) * _parts(expression.function)
+    return 1 + sum(map(_parts, expression.args))

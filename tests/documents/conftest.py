@@ -8,7 +8,6 @@ from math import inf
 import pytest
 
 from derivations.documents import budget, claims
-from derivations.documents.decide import calculus
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -17,8 +16,6 @@ def no_clock(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if not getattr(request.module, "CLOCK", False):
             patch.setattr(budget, "MOST_SECONDS", inf)
-            patch.setattr(claims, "SECONDS", inf)
-            patch.setattr(calculus, "SECONDS", inf)
         yield
 
 

@@ -8,12 +8,17 @@ from functools import partial
 from math import inf
 
 import pytest
+from sympy import Sum
 
 from derivations.documents import budget
 from derivations.documents.budget import Budget, TooCostly, budget_of, spend
 from derivations.documents.checking import check_text
+from derivations.documents.decide import identities
 from derivations.documents.formulas import read_formula
+from derivations.documents.proving import TERMS, work_of
+from derivations.language.arrays.expression import array
 from derivations.language.judge.normal_form.context import Context
+from derivations.symbols import index, size
 
 CLOCK = True  # a formula has its seconds here
 
@@ -147,3 +152,33 @@ def test_a_budget_inside_takes_no_time_of_the_one_around(monkeypatch: pytest.Mon
         with pytest.raises(TooCostly, match="time"):
             spend(budget.BETWEEN + 1)
         assert around.spent == 2 * budget.BETWEEN + 2
+
+
+def test_the_work_of_nested_sums_grows_with_their_terms() -> None:
+    i, j, n = index("i"), index("j"), size("n")
+    entry = array("A", n, n).entry(i, j)
+    alone, summed = work_of(entry), work_of(Sum(entry, (j, 0, n - 1)))
+    assert summed == TERMS * alone
+    assert work_of(Sum(Sum(entry, (j, 0, n - 1)), (i, 0, n - 1))) == TERMS * summed
+    assert work_of(entry, entry) == 2 * alone
+
+
+def test_a_decision_that_costs_too_much_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    nested = r"\sum_a \sum_b \sum_c \sum_d \sum_e \sum_f "
+    text = f"${nested} x_a x_b x_c x_d x_e y_f = {nested} y_f x_e x_d x_c x_b x_a$"
+    asked: list[str] = []
+    monkeypatch.setattr(identities, "weighed", lambda *_: asked.append("") or ("unknown", ""))
+    assert [claim.finding.verdict for claim in check_text(text, "markdown").claims] == ["unknown"]
+    assert not asked
+    assert [c.finding.verdict for c in check_text(r"$\sum_a x_a y_a = \sum_a y_a x_a$", "markdown").claims]
+    assert asked
+
+
+def test_a_slow_clock_changes_no_decision(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a computer that takes four times as long a decision is the same: the steps end it, not the seconds."""
+    text = "The cross-entropy is $L = \\sum_{i=1}^n y_i \\log p_i$, and $(a + b)^2 = a^2 + b^2$."
+    expected = [claim.finding for claim in check_text(text, "markdown").claims]
+    clock = budget.thread_time
+    monkeypatch.setattr(budget, "thread_time", lambda: 4 * clock())
+    assert [claim.finding for claim in check_text(text, "markdown").claims] == expected
+    assert "wrong" in {finding.verdict for finding in expected}

@@ -35,6 +35,7 @@ def intents(text: str) -> list[Intent | None]:
         (r"for $k \neq i$", [Intent.SUPPOSES]),
         (r"$\epsilon > 0$", [Intent.SUPPOSES]),
         (r"$a + b > c$", [Intent.ASSERTS]),
+        (r"$0.5 < 0.4$", [Intent.ASSERTS]),
         ("$d = 512$. If that is so, the rest follows.", [Intent.GIVES]),
         ("It is not true that $2 + 2 = 5$.", [Intent.DENIES]),
     ],

@@ -41,7 +41,7 @@ from derivations.documents.verdicts import Finding
 __all__ = ["check_calculus"]
 
 CHECK, RULE = "derivative", "derivative"
-STEPS, SECONDS = 20_000, 0.3  # of the search for a slip
+STEPS = 20_000  # of the search for a slip
 
 
 def check_calculus(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
@@ -106,7 +106,7 @@ def _defined_where(typings: Sequence[Elaborated]) -> tuple[str, ...]:
 
 def _mended(sides: Sequence[Node], typing: Elaborated, scope: Scope) -> str:
     """Return the slip in words, as far as one is found in time: it explains what is refuted."""
-    with suppress(TooCostly), budget_of(STEPS, SECONDS):
+    with suppress(TooCostly), budget_of(STEPS):
         _, _, slip = mended(sides, typing, scope, RULE) or (0, None, "")
         return slip
     return ""
@@ -114,7 +114,7 @@ def _mended(sides: Sequence[Node], typing: Elaborated, scope: Scope) -> str:
 
 def _without(slip: str, stated: Sequence[Node], scope: Scope) -> Node | None:
     """Return the right side without a slip, where it is the derivative under every typing."""
-    with suppress(TooCostly), budget_of(STEPS, SECONDS):
+    with suppress(TooCostly), budget_of(STEPS):
         for new, found in edits_among(stated[1], stated) if slip and not _differentiates(stated[1]) else ():
             sides = differentiable((stated[0], new), scope) if found == slip else None
             levels = [] if sides is None else [each.level for each in decisions_of(sides, scope, RULE)[1]]

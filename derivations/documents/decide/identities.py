@@ -21,7 +21,7 @@ from derivations.documents.elaborate import Elaborated, NotElaborated, elaborate
 from derivations.documents.elaborate.expanding import expanded, letters_in
 from derivations.documents.judge.algebra.scalar_letters import in_one_order
 from derivations.documents.nearest.mending import mended
-from derivations.documents.proving import are_equal, proved, provisos, weighed
+from derivations.documents.proving import are_equal, proved, provisos, weighed, work_of
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Name, Node, Number, Power, Product, Quotient, Root, Transpose
@@ -180,8 +180,8 @@ class Decided(NamedTuple):
 
 def decided(typing: Elaborated, rule: str = "algebra") -> Decided:
     """Return what the judge says of the first two sides of an elaborated statement."""
-    spend(2_000)
     left, right = typing.sides[:2]
+    spend(2_000 + work_of(left, right))
     return Decided(*weighed(left, right, typing.stated(rule), rule))
 
 

@@ -13,20 +13,23 @@ from derivations.documents.canon.edits import edits_among
 from derivations.documents.canon.scalar_sampling import differ
 from derivations.documents.elaborate import Elaborated, NotElaborated
 from derivations.documents.elaborate.typings import again
-from derivations.documents.proving import are_equal, provisos
+from derivations.documents.proving import are_equal, provisos, work_of
 from derivations.documents.scope import Scope
 from derivations.documents.syntax import Node
 
 __all__ = ["mended"]
+
+DEAREST = 300  # steps of an edit
 
 
 def mended(
     sides: Sequence[Node], typing: Elaborated, scope: Scope, rule: str = "algebra"
 ) -> tuple[int, Node, str] | None:
     """Return which side an edit changes, the edited side, and the slip; None where no edit makes the sides equal."""
+    cost = min(20 + work_of(*typing.sides[:2]) // 4, DEAREST)
     for at in (1, 0):
         for new, slip in edits_among(sides[at], sides):
-            spend(20)
+            spend(cost)
             both = (new, sides[1]) if at == 0 else (sides[0], new)
             try:
                 found = again(both, typing)
