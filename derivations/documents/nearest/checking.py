@@ -120,7 +120,8 @@ class _Alike:
 
 def _known(side: Node, typing: Elaborated, said: Said) -> Iterator[_Alike]:
     for known, expression in known_under(typing, side, said.quoted):
-        yield _Alike(known, expression, typing, strange_letters(expression, known))
+        strange = strange_letters(expression, known) if said.has_its_family(known) else ""
+        yield _Alike(known, expression, typing, strange)
 
 
 def _usual(alike: Sequence[_Alike], said: Said) -> Iterator[Finding]:

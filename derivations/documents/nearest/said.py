@@ -97,19 +97,26 @@ class Said:
     def tells(self, equation: Equation) -> bool:
         """Say whether the left side and a word of the document are those of an equation.
 
-        Of a letter alone it is a word nearby. Where all letters of its family are used, no word is needed.
+        Of a letter alone it is a word nearby. Where all letters of its family are used, TP and FN, no word is needed.
         """
         named = self._spelled & equation.left
         if not named:
             return False
         is_word = any(sum(map(str.isalpha, each)) > 1 for each in named)
-        if equation.family and all(map(self.scope.is_used, equation.family)):
+        family = equation.family
+        if family and not any(map(_is_single, family)) and all(map(self.scope.is_used, family)):
             return True
         return equation.is_told_by(self.scope.document.prose if is_word else self.words)
 
     def is_told(self, known: Known) -> bool:
         """Say whether a word of the document tells a formula of the handbook; its letters alone may be another's."""
         return isinstance(known.concept, Equation) and known.concept.is_told_by(self.scope.document.prose)
+
+    def has_its_family(self, known: Known) -> bool:
+        """Say whether the document uses all single letters of a formula's family: who has no r may call its gate z."""
+        family = known.concept.family if isinstance(known.concept, Equation) else ()
+        used = {key.partition("_")[0] for key, users in self.scope.document.users.items() if users}
+        return used.issuperset(name.key for name in family if _is_single(name))
 
     @property
     def is_of_a_letter(self) -> bool:
@@ -149,3 +156,8 @@ class Said:
     def speaks_of(self, known: Known) -> bool:
         """Say whether the words around name it."""
         return any(word in self.words for word in known.title.lower().split() if len(word) > 6)
+
+
+def _is_single(name: Name) -> bool:
+    """Say whether a name is one letter, which another subject may use as well."""
+    return len(name.base) == 1 and not name.subscripts

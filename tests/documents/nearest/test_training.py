@@ -119,3 +119,23 @@ def test_letters_of_a_family_need_no_word() -> None:
     betas = r"We set $\beta_1 = 0.9$ and $\beta_2 = 0.999$."
     assert last(r"v_t = \beta_2 v_{t-1} + (1 - \beta_2) g_t^2", betas).verdict == "holds"
     assert last(r"v_t = \beta_2 v_{t-1} + (1 - \beta_1) g_t^2", betas).verdict == "wrong"
+
+
+GATES = r"""The gates of a GRU are $r_t = \sigma(W_r x_t + U_r h_{t-1})$ and $z_t = \sigma(W_z x_t + U_z h_{t-1})$."""
+
+
+@pytest.mark.parametrize(
+    ("text", "formula", "verdict"),
+    [
+        (GATES, r"\tilde{h}_t = \tanh(W x_t + U (r_t \odot h_{t-1}) + b)", "holds"),
+        (GATES, r"\tilde{h}_t = \tanh(W x_t + U (z_t \odot h_{t-1}))", "wrong"),
+        (GATES, r"h_t = (1 - r_t) \odot h_{t-1} + r_t \odot \tilde{h}_t", "wrong"),
+        ("A GRU with one gate z.", r"\tilde{h}_t = \tanh(W x_t + U (z_t \odot h_{t-1}) + b)", "holds"),
+        ("An LSTM has gates $i_t$, $f_t$ and $o_t$.", r"h_t = o_t \odot \tanh(c_t)", "holds"),
+        ("An LSTM has gates $i_t$, $f_t$ and $o_t$.", r"h_t = i_t \odot \tanh(c_t)", "wrong"),
+        ("An LSTM has gates $i_t$, $f_t$ and $o_t$.", r"c_t = f_t \odot c_{t-1} + o_t \odot \tilde{c}_t", "wrong"),
+        ("We have $i$, $f$ and $o$, and no cell.", r"h_t = i_t \odot \tanh(c_t)", "unknown"),
+    ],
+)
+def test_a_gate_of_the_document_stands_for_no_other_one(text: str, formula: str, verdict: str) -> None:
+    assert last(formula, text).verdict == verdict

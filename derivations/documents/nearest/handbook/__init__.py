@@ -4,7 +4,7 @@ Definition   the tables beside this module have each as people write it, with it
              near it: `is`, the usual form first (or the first `usual` ones), then others that are right as well;
              `words`, one of which is near where it is meant (without words, the left side tells); `left`, other
              spellings of the left side, @ for its running index; `family`, letters that tell it from others of the
-             same form; `source`, where it is from; `terms` has words in other languages
+             same form, or the gates of a cell; `source`, where it is from; `terms` has words in other languages
 Result       `handbook()` are equations like those of the catalogue, with the entries of their right sides as forms
 Raises       ValueError where a formula of the handbook is not read or not typed
 """
