@@ -120,8 +120,9 @@ class _Alike:
 
 def _known(side: Node, typing: Elaborated, said: Said) -> Iterator[_Alike]:
     for known, expression in known_under(typing, side, said.quoted):
-        strange = strange_letters(expression, known) if said.has_its_family(known) else ""
-        yield _Alike(known, expression, typing, strange)
+        strange = strange_letters(expression, known)
+        is_another = strange and (not said.has_its_family(known) or said.has_it_elsewhere(known))
+        yield _Alike(known, expression, typing, "" if is_another else strange)
 
 
 def _usual(alike: Sequence[_Alike], said: Said) -> Iterator[Finding]:

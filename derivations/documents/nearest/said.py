@@ -16,8 +16,8 @@ from derivations.documents.canon.equations import Equation
 from derivations.documents.judge.arrays.left_sides import left_fits
 from derivations.documents.judge.canonical.recognition import is_about, marks_of, words_of
 from derivations.documents.nearest.handbook import HEAVY, handbook, is_heavy, spellings, told_in
-from derivations.documents.nearest.known import Known
-from derivations.documents.nearest.restated import restated_as
+from derivations.documents.nearest.known import Known, strange_letters
+from derivations.documents.nearest.restated import known_in, others, restated_as
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Aggregate, Call, Name, Node, Power, Root
@@ -117,6 +117,18 @@ class Said:
         family = known.concept.family if isinstance(known.concept, Equation) else ()
         used = {key.partition("_")[0] for key, users in self.scope.document.users.items() if users}
         return used.issuperset(name.key for name in family if _is_single(name))
+
+    def has_it_elsewhere(self, known: Known) -> bool:
+        """Say whether another equation for the same letter is a formula of the handbook, so that this is a variant."""
+        if not isinstance(known.concept, Equation):
+            return False
+        return any(
+            not strange_letters(expression, each)
+            for left in self.lefts
+            for other, side in others(left, self.statement, self.scope)
+            for each, expression in known_in(side, other, self.scope.at(other), (known.concept,))
+            if each.title == known.title
+        )
 
     @property
     def is_of_a_letter(self) -> bool:

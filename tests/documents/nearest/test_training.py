@@ -139,3 +139,11 @@ GATES = r"""The gates of a GRU are $r_t = \sigma(W_r x_t + U_r h_{t-1})$ and $z_
 )
 def test_a_gate_of_the_document_stands_for_no_other_one(text: str, formula: str, verdict: str) -> None:
     assert last(formula, text).verdict == verdict
+
+
+def test_a_variant_beside_the_usual_formula_is_another_cell() -> None:
+    """A unit with one gate, beside one with two: the candidate is defined twice, and once as it usually is."""
+    usual = r"$$\tilde{h}_t = \tanh(W x_t + U (r_t \odot h_{t-1}) + b)$$"
+    variant = r"\tilde{h}_t = \tanh(W x_t + U (z_t \odot h_{t-1}) + b)"
+    assert last(variant, f"{GATES}\n\n{usual}\n\nWith one gate it is").verdict != "wrong"
+    assert last(variant, GATES).verdict == "wrong"
