@@ -13,12 +13,22 @@ from derivations.documents.conditions import is_condition
 from derivations.documents.scope import Scope
 from derivations.documents.scope.pieces import is_empty, subjects
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Entry, List, MatrixLiteral, Name, Negative, Node, Number, Space
+from derivations.documents.syntax import (
+    EQUATIONS,
+    Call,
+    Entry,
+    List,
+    MatrixLiteral,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Space,
+)
 from derivations.documents.verdicts import Intent
 
 __all__ = ["intent_of"]
 
-EQUATIONS = ("=", ":=", "≡", "←")
 INEQUALITIES = ("<", ">", "≤", "≥", "≠", "≪", "≫")
 OPERATIONS = frozenset(  # of which nobody gives a definition by the way: what they are equated with is said of them
     {"exp", "log", "ln", "sin", "cos", "tan", "sqrt", "max", "min", "sum", "det", "tr", "trace", "rank", "dim"}

@@ -18,10 +18,12 @@ from typing import Any
 from derivations.documents.budget import current_budget
 
 __all__ = [
-    "Aggregate", "Annotated", "Arrow", "Call", "Cases", "Chain", "Derivative", "Dots", "Entry", "Fence", "List",
-    "MatrixLiteral", "Name", "Negative", "Node", "Number", "Power", "Product", "Quotient", "Root", "Set", "Space",
-    "Sum", "Transpose", "Words", "rebuilt", "replaced",
+    "EQUATIONS", "Aggregate", "Annotated", "Arrow", "Call", "Cases", "Chain", "Derivative", "Dots", "Entry", "Fence",
+    "List", "MatrixLiteral", "Name", "Negative", "Node", "Number", "Power", "Product", "Quotient", "Root", "Set",
+    "Space", "Sum", "Transpose", "Words", "rebuilt", "replaced",
 ]  # fmt: skip
+
+EQUATIONS = ("=", "≡", ":=", "←")  # the relations of a chain that make two sides alike
 
 _WITHOUT_NODES = ("str", "int", "bool", "Fraction", "tuple[str, ...]", "tuple[int, ...]")  # the types of such fields
 

@@ -119,7 +119,7 @@ def main() -> None:
     for kind in KINDS:
         of_kind = [row for row in rows if row.record["kind"] == kind]
         agree, count = share(of_kind)
-        by_intent = sum(row.agrees and row.verdict not in DECIDED for row in of_kind)
+        by_intent = sum(row.agrees and row.is_no_assertion for row in of_kind)
         print(f"{kind:12} {agree:4} of {count}, {by_intent} of them no assertions")
     agree, count = share(row for row in rows if row.record["kind"] in KINDS)
     print(f"{'together':12} {agree:4} of {count} = {agree / count:.1%}")

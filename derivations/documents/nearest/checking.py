@@ -41,13 +41,12 @@ from derivations.documents.nearest.slips import EXCHANGED, NUMBER, QUOTED, is_fr
 from derivations.documents.scope import Scope
 from derivations.documents.scope.sizes import fold_key
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Aggregate, Call, Entry, Name, Negative, Node, Root
+from derivations.documents.syntax import EQUATIONS, Aggregate, Call, Entry, Name, Negative, Node, Root
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_nearest"]
 
 CHECK = "nearest"
-EQUATIONS = ("=", "≡", ":=", "←")
 NEAR = 20  # statements before and behind
 MOST_TYPINGS = 1  # whose edits are tried
 MOST_NODES = 100  # the known formulas are shorter
@@ -121,7 +120,7 @@ class _Alike:
 def _known(side: Node, typing: Elaborated, said: Said) -> Iterator[_Alike]:
     for known, expression in known_under(typing, side, said.quoted):
         strange = strange_letters(expression, known)
-        is_another = strange and (not said.has_its_family(known) or said.has_it_elsewhere(known))
+        is_another = strange and (not said.has_its_family(known) or known.title in said.own_elsewhere)
         yield _Alike(known, expression, typing, "" if is_another else strange)
 
 

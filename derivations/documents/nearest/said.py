@@ -115,19 +115,22 @@ class Said:
     def has_its_family(self, known: Known) -> bool:
         """Say whether the document uses all single letters of a formula's family: who has no r may call its gate z."""
         family = known.concept.family if isinstance(known.concept, Equation) else ()
-        used = {key.partition("_")[0] for key, users in self.scope.document.users.items() if users}
-        return used.issuperset(name.key for name in family if _is_single(name))
+        return self._letters_used.issuperset(name.key for name in family if _is_single(name))
 
-    def has_it_elsewhere(self, known: Known) -> bool:
-        """Say whether another equation for the same letter is a formula of the handbook, so that this is a variant."""
-        if not isinstance(known.concept, Equation):
-            return False
-        return any(
-            not strange_letters(expression, each)
+    @cached_property
+    def _letters_used(self) -> frozenset[str]:
+        users = self.scope.document.users
+        return frozenset(key.partition("_")[0] for key, found in users.items() if found)
+
+    @cached_property
+    def own_elsewhere(self) -> frozenset[str]:
+        """The titles of the known formulas, in their own letters, that other equations give for the same letter."""
+        return frozenset(
+            known.title
             for left in self.lefts
             for other, side in others(left, self.statement, self.scope)
-            for each, expression in known_in(side, other, self.scope.at(other), (known.concept,))
-            if each.title == known.title
+            for known, expression in known_in(side, other, self.scope.at(other), self.quoted)
+            if not strange_letters(expression, known)
         )
 
     @property

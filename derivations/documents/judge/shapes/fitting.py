@@ -21,6 +21,7 @@ from derivations.documents.scope.letters import flat
 from derivations.documents.scope.shape import SCALAR, UNKNOWN, Clash, Shape
 from derivations.documents.scope.shape_rules import shape_of_part
 from derivations.documents.syntax import (
+    EQUATIONS,
     Aggregate,
     Chain,
     List,
@@ -36,7 +37,6 @@ from derivations.documents.syntax import (
 __all__ = ["Fit", "fit", "fits_with", "is_equation", "read_sides"]
 
 _MOST_READINGS = 16
-_EQUATIONS = ("=", ":=", "≡", "←")
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Fit:
 
 def is_equation(relation: object) -> bool:
     """Say whether a relation makes two sides alike."""
-    return relation in _EQUATIONS
+    return relation in EQUATIONS
 
 
 def fit(sides: Sequence[Node], scope: Scope, code: bool = False) -> Fit:
