@@ -103,7 +103,7 @@ class Flops:
     @property
     def by_kind(self) -> dict[str, Expr]:
         """The counts by the names of their kinds."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "convention"}
+        return {kind: getattr(self, kind) for kind in _KINDS}
 
     @property
     def total(self) -> Expr:
@@ -120,7 +120,9 @@ class Flops:
 
     def __add__(self, other: Flops) -> Flops:
         """Return the sum of both counts, kind by kind."""
-        return replace(self, **{kind: count + getattr(other, kind) for kind, count in self.by_kind.items()})
+        # most kinds of most nodes are 0, and to add 0 takes SymPy as long as to add a number
+        added = other.by_kind
+        return replace(self, **{k: n + added[k] if n and added[k] else n or added[k] for k, n in self.by_kind.items()})
 
     def __sub__(self, other: Flops) -> Flops:
         """Return the difference of the counts, kind by kind."""
@@ -128,6 +130,9 @@ class Flops:
 
     def _mapped(self, change: Callable[[Expr], Expr]) -> Flops:
         return replace(self, **{kind: change(count) for kind, count in self.by_kind.items()})
+
+
+_KINDS = tuple(f.name for f in fields(Flops) if f.name != "convention")
 
 
 def entries(shape: Iterable[Axis]) -> Expr:

@@ -24,6 +24,7 @@ from numeric.runtime.structure import identifier, weight_tree
 from numeric.verification.conformance.drawing import leaves
 from numeric.verification.conformance.frameworks import FRAMEWORKS
 from tests.numeric.every_route.arguments import Call
+from tests.numeric.whole import as_a_whole
 
 __all__ = ["GRADIENTS", "PEERS", "VALUES", "cotangents", "plain", "plain_gradient"]
 
@@ -149,8 +150,12 @@ def _in_framework(name: str) -> Callable[..., Results]:
             compiled = compile_layer(layer, name)
             asked = {s.name: call.sizes[s.name] for s in compiled.sizes}
             scalars = _taken(compiled.function, call.scalars)
-            found = compiled(*theirs([*call.inputs, *(given or [])]), **theirs(call.weights), **asked, **scalars)
-            back = [framework.back(each) for each in leaves({"": _as_list(found)}).values()]
+
+            def in_order(inputs: Any, weights: Any) -> list[Any]:  # of the equations: JAX sorts what is named
+                return [*leaves({"": _as_list(compiled(*inputs, **weights, **asked, **scalars))}).values()]
+
+            found = as_a_whole(name, in_order)(theirs([*call.inputs, *(given or [])]), theirs(call.weights))
+            back = [framework.back(each) for each in found]
         return back
 
     return run

@@ -171,7 +171,7 @@ def test_every_layer_of_the_catalogue(name: str) -> None:
 @pytest.mark.parametrize("library", PEERS)
 @pytest.mark.parametrize("name", LAYERS)
 def test_every_layer_in_another_library(name: str, library: str) -> None:
-    """JAX compiles every operation for every shape, which takes seconds, so a layer has one call there, in turns."""
+    """JAX compiles a layer anew for every shape, which takes a second, so a layer has one call there, in turns."""
     pytest.importorskip(library)
     turn = list(LAYERS).index(name) % 3
     accepted = (seed for seed in (turn, *range(3)) if compared(layer_called(name), seed, {library: PEERS[library]}))

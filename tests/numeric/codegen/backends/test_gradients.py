@@ -14,6 +14,7 @@ from numeric import compile_layer
 from numeric.verification.agreement.cases import SIZES, case
 from numeric.verification.conformance.drawing import leaves, mapped
 from numeric.verification.conformance.frameworks import FRAMEWORKS
+from tests.numeric.whole import QUICKLY
 
 pytestmark = pytest.mark.peers
 CHOSEN = [  # every array function that a gradient calls is in one of them
@@ -79,8 +80,7 @@ def test_the_derived_gradient_is_numpys(framework, name):
     with framework.precision("float64"):
         sizes = {name: value for name, value in given.items() if name in it.given}
         arrays = {name: value for name, value in given.items() if name not in it.given}
-        quickly = {"xla_backend_optimization_level": 0}  # of compiling, which is what takes the time here
-        run = compiled_for(framework, gradient(it.layer), sizes, compiler_options=quickly)
+        run = compiled_for(framework, gradient(it.layer), sizes, compiler_options=QUICKLY)
         found = named(it, run(in_framework(framework, arrays)))
         assert_same({path: framework.back(each) for path, each in found.items()}, expected)
 

@@ -11,6 +11,7 @@ from numeric.codegen.backends.arguments import mapped
 from numeric.verification.agreement.cases import SIZES, case, subjects
 from numeric.verification.agreement.rounding import rounding_bound, roundings
 from numeric.verification.conformance.frameworks import FRAMEWORKS
+from tests.numeric.whole import as_a_whole
 
 pytestmark = pytest.mark.peers
 BACKENDS = ("jax", "torch")
@@ -46,10 +47,7 @@ def bound(it):
 
 def as_used(backend, function, over_a_batch):
     """A function as a user of the library has it: compiled as a whole by JAX, mapped over the items of a batch."""
-    library = import_module(backend)
-    each = library.vmap(function) if over_a_batch else function
-    quickly = {"xla_backend_optimization_level": 0}  # of compiling, which is what takes the time here
-    return library.jit(each, compiler_options=quickly) if backend == "jax" else each
+    return as_a_whole(backend, import_module(backend).vmap(function) if over_a_batch else function)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
