@@ -176,7 +176,7 @@ def is_route(weight: str) -> bool:
 
 
 def _has_axes(family: Family, weight: str) -> bool:
-    """Return whether a weight is stored as a kernel, which is no linear map."""
+    """Return whether a weight is stored as a kernel instead of a linear map."""
     stored = family.weights.get(weight)
     return stored is not None and bool(stored.axes)
 

@@ -1,4 +1,4 @@
-"""What a document itself calls mistaken: a formula that its sentence denies is no claim of the author.
+"""What a document itself calls mistaken: the author does not claim a formula that the sentence denies.
 
 Definition   the sentence is what stands before the formula since the last full stop, and behind it up to the next; it
              runs into a displayed formula from the block before, and goes on in the block behind with a small letter

@@ -60,7 +60,7 @@ class Part:
         return array("q", chain((0,), (match.end() for match in _END_OF_LINE.finditer(self.text))))
 
     def offset(self, place: Place) -> int | None:
-        """Return how many characters of the part stand before a place; None where there is no such place."""
+        """Return how many characters of the part come before a place; None if the place does not exist."""
         if not 1 <= place.line <= len(self.lines):
             return None
         offset = self.lines[place.line - 1] + place.column - 1
@@ -143,7 +143,7 @@ def read_original(path: Path) -> Original:
 
 
 def _cells(text: str) -> Iterator[tuple[int, Part]]:
-    """Yield the cells of a notebook; none where the text is no JSON."""
+    """Yield the cells of a notebook; nothing if the text is not JSON."""
     try:
         json.loads(text)
     except (ValueError, RecursionError):
@@ -161,7 +161,7 @@ def _cells(text: str) -> Iterator[tuple[int, Part]]:
 
 
 def _texts(text: str) -> Iterator[tuple[list[str | int], int, str]]:
-    """Yield every text that is no key: the keys and numbers on the way to it, its offset, its characters."""
+    """Yield every text except keys: the keys and numbers on the way to it, its offset, its characters."""
     path: list[str | int] = []  # of each bracket that is open: a number in a list, a key in an object
     keys: list[bool] = []  # of each: whether a key comes next
     for token in _TOKEN.finditer(text):

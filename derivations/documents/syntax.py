@@ -168,7 +168,7 @@ def _key(node: Node) -> str:
 
 @dataclass(frozen=True)
 class Words(Node):
-    r"""Words inside a formula that are no name of anything: `\text{for all}`, `\text{ if }`."""
+    r"""Words inside a formula that name nothing: `\text{for all}`, `\text{ if }`."""
 
     text: str
 
@@ -254,7 +254,7 @@ class Root(Node):
 
 @dataclass(frozen=True)
 class Transpose(Node):
-    r"""A transpose: `K^T`, `K^\top`, `K'` is none, `K.T` is one."""
+    r"""A transpose: `K^T`, `K^\top` or `K.T`, but not `K'`."""
 
     operand: Node
 
@@ -283,7 +283,7 @@ class Call(Node):
 
 @dataclass(frozen=True)
 class Entry(Node):
-    """An entry or a part of something that is no letter: `softmax(x)_i`, `(QK^T)_{ij}`, `X[i, j]`."""
+    """An entry or a part of something other than a letter: `softmax(x)_i`, `(QK^T)_{ij}`, `X[i, j]`."""
 
     of: Node
     indices: tuple[Node, ...]
@@ -318,7 +318,7 @@ class Derivative(Node):
 
 @dataclass(frozen=True)
 class List(Node):
-    """Things separated by commas, between brackets "(", "[", "{" or "" where there are none."""
+    """Things separated by commas, between brackets "(", "[", "{" or "" without brackets."""
 
     items: tuple[Node, ...]
     bracket: str = ""

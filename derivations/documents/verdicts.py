@@ -91,7 +91,7 @@ class Finding:
     repair: Repair | None = None
 
     def __post_init__(self) -> None:
-        """Refuse `proved` as a word, and evidence that is none."""
+        """Refuse `proved` as a word, and evidence of another type."""
         if isinstance(self.said, StepEvidence) and self.said.level != "proved":
             raise ValueError(f"the judge says {self.said.level!r}: that proves no finding; say what the check saw")
         if not isinstance(self.said, StepEvidence) and self.said not in VERDICTS[1:]:

@@ -242,7 +242,7 @@ def _divided_sizes(model: Model) -> Iterator[tuple[str, int]]:
 
 
 def _columns(network: object) -> list[Expr | None]:
-    """Return the hidden columns of a feed-forward network that is no mixture of experts."""
+    """Return the hidden columns of a feed-forward network without a mixture of experts."""
     return [network.d_ff] if isinstance(network, FeedForward) else []
 
 

@@ -113,7 +113,7 @@ def letters_changed(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
 
 
 def _spelled_alike(one: Name, other: Name) -> bool:
-    """Say whether two letters differ by case or accent alone, which is no certain mistake."""
+    """Say whether two letters differ only by case or accent, which is not certainly a mistake."""
     return replace(one, accent="").key.lower() == replace(other, accent="").key.lower()
 
 

@@ -88,7 +88,7 @@ def _contracted(side: Node) -> set[Contraction]:
 
 
 def _factors(node: Node, turned: bool = False) -> list[tuple[Name | None, bool]]:
-    """Return the factors of a product without brackets, and whether each is transposed; None for what is no capital."""
+    """Return the factors of a product without brackets and whether each is transposed; None if one is not a capital."""
     match node:
         case Name(base=base) if len(base) == 1 and base.isupper():
             return [(node, turned)]

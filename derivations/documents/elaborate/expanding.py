@@ -209,7 +209,7 @@ def _definitions(scope: Scope, base: str) -> Sequence[tuple[Name, Node]]:
 
 
 def _at(node: Any, put: dict[str, Node]) -> Any:
-    """Return a formula with other letters; an index that a sum binds is none of those that are put in."""
+    """Return a formula with other letters; the index of a sum never captures one of the new letters."""
     match node:
         case Name() if node.key in put:
             return put[node.key]

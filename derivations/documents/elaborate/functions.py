@@ -68,7 +68,7 @@ SIGMOID_WORDS = ("sigmoid", "logistic", "シグモイド", "ロジスティッ�
 
 
 def word_of(name: Name) -> str:
-    """Return the letters and digits of the name of a function, in lower case; LN is no logarithm."""
+    """Return the letters and digits of the name of a function, in lower case; LN is not a logarithm."""
     if name.base == "LN":
         return "layernorm"
     return "".join(letter for letter in name.base.lower() if letter.isalnum())

@@ -22,7 +22,7 @@ _GREEK_SIZES = frozenset({"epsilon", "eta", "tau", "lambda", "pi"})
 
 
 def kinds_of(letter: Letter, letters: Letters, scope: Scope) -> Sequence[int]:
-    """Return the kinds that a letter may have; what the section transposes is no number."""
+    """Return the kinds that a letter may have; what the section transposes is not a number."""
     kinds = _kinds_of(letter, scope)
     if 0 in kinds and any(
         (other := letters.split(name)[0]).key == letter.key and other.places == letter.places for name in _arrays(scope)

@@ -75,7 +75,7 @@ def elaborated(
     opaque: bool = False,
     algebra: Algebra = SYMBOLIC,
 ) -> list[Elaborated]:
-    """Return the typings of sides that are said to be equal; NotElaborated where there is none, Misfit for sizes.
+    """Return the typings of sides that are said to be equal; raise NotElaborated without one, Misfit for sizes.
 
     The sides `around` them tell which subscripts are indices; with `sized`, axes have the sizes that the section
     declares; `opaque` parts, without a meaning of their own, are letters.
@@ -166,7 +166,7 @@ def _declared(letters: Sequence[Letter], scope: Scope) -> dict[tuple[Letter, int
 
 
 def _arrays(sides: Sequence[Node], letters: Letters) -> set[Letter]:
-    """Return the letters that are no numbers: what is transposed, put on a diagonal, or multiplied entry by entry."""
+    """Return the letters that are not numbers: what is transposed, put on a diagonal, or multiplied entry by entry."""
     found: list[Node] = []
     for part in (part for side in sides for part in side.walk()):
         if isinstance(part, Transpose):
@@ -196,7 +196,7 @@ def _is_softmax(part: Node) -> bool:
 
 
 def _unlikely(kinds: Mapping[Letter, int], beside: Sequence[tuple[Letter, Letter]]) -> int:
-    """Return how much speaks against kinds: a number that meets matrices, and x that is no vector beside its x_i."""
+    """Return how much speaks against kinds: a number that meets matrices, and x that is not a vector beside its x_i."""
     alone = sum(1 for each in beside if 0 in (pair := {kinds.get(letter, 0) for letter in each}) and len(pair) > 1)
     whole = {letter.key: kind for letter, kind in kinds.items() if not letter.places}
     entries = ((whole.get(letter.key), kind + letter.places) for letter, kind in kinds.items() if letter.places)
@@ -299,7 +299,7 @@ def _entries(sides: Sequence[Node], reader: Reader) -> Elaborated:
 
 
 def _alike(value: Value, whole: Value, reader: Reader) -> None:
-    """Refuse a side that is smaller than another one: a number is no vector."""
+    """Refuse a side that is smaller than another one: a number is not a vector."""
     reader.sizes.unify(value.rows, whole.rows)
     reader.sizes.unify(value.columns, whole.columns)
 

@@ -62,7 +62,7 @@ class Atoms(Grammar):
         return node
 
     def postfix(self, node: Node) -> Node:
-        """Read scripts, indices, factorials and transposes behind something that is no name."""
+        """Read scripts, indices, factorials and transposes after something that is not a name."""
         while True:
             token = self.token
             if token.kind == "^":

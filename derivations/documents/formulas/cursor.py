@@ -124,7 +124,7 @@ class Grammar(Cursor, ABC):
 
     @abstractmethod
     def postfix(self, node: Node) -> Node:
-        """Read scripts, indices, factorials and transposes behind something that is no name."""
+        """Read scripts, indices, factorials and transposes after something that is not a name."""
 
     @abstractmethod
     def atom(self) -> Node:

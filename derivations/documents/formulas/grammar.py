@@ -182,7 +182,7 @@ class Reader(Atoms):
         return ""
 
     def ends_product(self, token: Token, following: Token, sizes: bool) -> bool:
-        """Say whether an operator here is none of this product: `x +=`, the mark of `r*`, a sign between sizes."""
+        """Say whether an operator here is not part of this product: `x +=`, the mark of `r*`, a sign between sizes."""
         marks = token[:2] == ("op", "star") and following.kind == "}" and bool(self.depth)
         between = token[:2] == ("op", "times") or (token[:2] == ("letter", "x") and _begins_factor(following))
         return marks or (sizes and between) or self.updates()

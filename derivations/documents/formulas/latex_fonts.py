@@ -177,7 +177,7 @@ def _unbalanced(content: str) -> bool:
 
 
 def _role(content: str) -> tuple[str, str]:
-    """Return the kind of token that a text is, and its words; "space", "command", "sign" and "name" are none yet."""
+    """Return the kind of token that a text is, and its words; "space", "command", "sign" and "name" are not final."""
     clean = _ESCAPED.sub(r"\1", _CIRCUMFLEX.sub("^", content)).replace("~", " ").replace("\\,", " ")
     clean = _IN_FONT.sub(r"\1", clean)
     if "\\" in clean:  # `A\small{TTN}` is one word in two sizes

@@ -211,7 +211,7 @@ class SignLexer:
             self.tokens[place] = token._replace(start=begin, end=finish, number=number)
 
     def character(self, character: str, start: int, end: int) -> None:
-        """Add a sign that is no brace: an operator, a small letter, a letter of Greek or of a mathematical alphabet."""
+        """Add a sign other than a brace: an operator, a small, Greek or mathematical letter."""
         if character == "—":
             self.add("text", character, start, end)
             return

@@ -45,7 +45,7 @@ def respelled(right: str, written: str, syntax: Syntax) -> str:
 
 
 def _read(text: str, syntax: Syntax) -> Node | None:
-    """Return the one statement of a text, or the side of one without relations; None where there is no such."""
+    """Return the one statement of a text, or the side of one without relations; None if there is neither."""
     reading = read_formula(text, syntax)
     if reading.stopped is not None or len(reading.statements) != 1:
         return None
@@ -64,7 +64,7 @@ def _read_right(text: str, author: Node, syntax: Syntax) -> Node | None:
 
 
 def _is_told(part: Node, known: Set[str]) -> bool:
-    """Say whether a part of plain text is no word, nor a number with one; a name is a letter or the author's own."""
+    """Say whether a part of plain text is neither a word nor a number with one; names are letters or the author's."""
     match part:
         case Name():
             return len(part.base) == 1 or part.key in known

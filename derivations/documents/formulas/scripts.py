@@ -92,7 +92,7 @@ def _labels(name: Name, above: Node) -> tuple[Node, ...]:
 
 
 def _is_capital(node: Node) -> bool:
-    """Say whether a node is one Latin capital with nothing attached, which is no sign of a transpose."""
+    """Say whether a node is one Latin capital with nothing attached, which does not mark a transpose."""
     letter = node.base if isinstance(node, Name) and node == Name(node.base) else ""
     return len(letter) == 1 and "A" <= letter <= "Z" and letter != "T"
 

@@ -184,7 +184,7 @@ def _letters_of(equation: Equation) -> frozenset[frozenset[str]]:
 
 
 def _letters(expression: Expr) -> frozenset[str]:
-    """Return the names of the letters of an expression, indices included; sizes that have no name are none."""
+    """Return the names of the letters of an expression, indices included; sizes without a name are left out."""
     return frozenset(role_name(letter) for letter in expression.atoms(Symbol) if not letter.name.startswith(UNNAMED))
 
 

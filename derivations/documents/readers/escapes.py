@@ -55,5 +55,5 @@ def _without(excerpt: Excerpt, places: Iterable[int]) -> Excerpt:
 
 
 def is_escaped_text(inside: str) -> bool:
-    r"""Say whether text between `\[` and `\]` is no formula: a reference, or text in which other signs are escaped."""
+    r"""Say whether text between `\[` and `\]` is not a formula: a reference, or text with other escaped signs."""
     return inside.isdecimal() or bool(_ESCAPE.search(inside) and not _COMMAND.search(inside))

@@ -58,7 +58,7 @@ class Token(NamedTuple):
 
     @property
     def is_mathematical(self) -> bool:
-        """Say whether an operand is no word and no name of a product: a number, a letter, a name with marks, `dW`."""
+        """Say whether an operand is not a word or the name of a product: a number, a letter, a marked name, `dW`."""
         if self.kind != "name" or len(self.text) == 1 or not self.text.isascii() or self.is_marked:
             return True
         return bool(_DIFFERENTIAL.fullmatch(self.text))

@@ -164,7 +164,7 @@ class _Reader:
         return bool(marks) and not here.startswith(" ") and len(follower.rstrip()) >= min(len(here.rstrip()), 4)
 
     def heading(self) -> Iterator[Block]:
-        """Yield a heading; a line of marks alone separates, and is none."""
+        """Yield a heading; a line of marks alone is a separator, not a heading."""
         here = self.lines[self.position]
         over = bool(_ADORNMENT.match(here.text))
         if over and (

@@ -22,7 +22,7 @@ _CODE_ONLY = re.compile(r"[\"'\\$&;?!{}#~]|--|::|//\w|\bimport\b|\bdef\b|\.\w{1,
 
 
 def snippet_syntax(text: str) -> Literal["plain", "code"] | None:
-    """Return how a snippet of code in running text is to be read as a formula; None: it is none."""
+    """Return how a snippet of code in running text is to be read as a formula; None if it is not one."""
     text = text.strip()
     if not text or len(text) > 400 or _CODE_ONLY.search(text) or "\n\n" in text:
         return None

@@ -170,7 +170,7 @@ def normalised(text: str, cell: int | None = None) -> tuple[Source, list[Problem
 
 
 def _too_long(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where the lines stand that are too long: in so many characters there is no line feed."""
+    """Yield where the lines stand that are too long: no line feed follows in so many characters."""
     start = 0
     while len(text) - start > MAX_LINE:
         last = text.rfind("\n", start, start + MAX_LINE + 1)

@@ -34,7 +34,7 @@ MARKS = {"utf-8-sig": "\ufeff"}  # by encoding
 
 
 def unified_diff(file: str, text: str, replacements: Sequence[Replacement], encoding: str | None = None) -> str:
-    """Return what the replacements, which are in order, change line by line; the empty text where there are none."""
+    """Return what the replacements, which are in order, change line by line; the empty text without replacements."""
     if mark := MARKS.get(encoding or "", ""):
         replacements = [Replacement(each.start + 1, each.end + 1, each.text) for each in replacements]
         text = mark + text

@@ -101,7 +101,7 @@ class Agreement:
         return known and self.scope.compare(first, second).relation in ("equal", "given")
 
     def _bind(self, first: Expr, second: Expr) -> bool:
-        """Find a free size to be another; a number of positions is no width."""
+        """Find a free size to be another; a number of positions is not a width."""
         if first == second:
             return True
         if first not in self._free or (second in self._free and self._free[first]):

@@ -48,7 +48,7 @@ class Votes:
 
 
 def votes_of(chain: Chain, is_weight: Callable[[Node], bool]) -> Counter[Convention]:
-    """Count products of a weight with something that is none: x W is a vote for rows, W x one for columns."""
+    """Count products of a weight with something else: x W is a vote for rows, W x one for columns."""
     votes: Counter[Convention] = Counter()
     for side in chain.sides:
         for node in side.walk():

@@ -50,7 +50,7 @@ def flat(nodes: Sequence[Node]) -> tuple[Node, ...]:
 
 
 def is_index(node: Node) -> bool:
-    """Say whether a node can be an index: a number, or a letter that is no matrix."""
+    """Say whether a node can be an index: a number, or a letter that is not a matrix."""
     match node:
         case Number() | Sum():
             return True

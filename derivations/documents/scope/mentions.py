@@ -45,7 +45,7 @@ _LABEL = re.compile(
 
 
 def mention_in(statement: Statement, block: Block, pieces: Sequence[Piece], number: int) -> Mention | None:
-    """Return the mention that a statement is, or None where it is no bare shape."""
+    """Return the mention that a statement is, or None if it is not a bare shape."""
     chain = statement.chain
     piece = pieces[number]
     if chain.relations == ("∈",) and is_empty(chain.sides[0]) and isinstance(chain.sides[1], Space):

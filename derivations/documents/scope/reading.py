@@ -64,7 +64,7 @@ def _ends(text: str) -> str:
 
 
 def _file(scopes: Scopes, found: Iterable[Declaration], section: int, block: int) -> None:
-    """Put declarations where they are found again; d is no matrix of d x d, while q may be a vector of R^q."""
+    """Put declarations where they are found again; d is not a matrix of d x d, while q may be a vector of R^q."""
     for each in found:
         if each.sizes is not None:
             if len(each.sizes) > 1 and any(size and Symbol(each.key) in size.free_symbols for size in each.sizes):
@@ -127,7 +127,7 @@ def _labels(name: Name) -> Iterator[Name]:
 
 
 def _keep_sizes(scopes: Scopes) -> None:
-    """Drop what looks like the value of a size and is none: letters set to letters that are no sizes and no numbers."""
+    """Drop what only looks like the value of a size: letters set to letters that are neither sizes nor numbers."""
     sizes = scopes.distinctions
     numbers = {each.key for each in scopes.values.declarations if each.value is not None and each.value.is_number}
     for number, each in enumerate(scopes.values.declarations):

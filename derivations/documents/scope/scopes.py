@@ -97,7 +97,7 @@ class Scope:
         return any(letter in self.document.letters.get(section, ()) for section in self.reach.sections)
 
     def written(self, space: Space) -> tuple[Expr, ...] | None:
-        """Return the sizes of a space as it is written, or None where one of them is no size."""
+        """Return the sizes of a space as it is written, or None if one of them is not a size."""
         sizes = [size_of(size) for size in space.sizes]
         known = tuple(size for size in sizes if size is not None)
         return known if len(known) == len(sizes) else None

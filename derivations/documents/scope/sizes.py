@@ -37,7 +37,7 @@ _WIDTH_UNITS = ("维", "維", "次元", "dimensions")
 
 
 def size_of(node: Node) -> Expr | None:
-    """Return the polynomial that a node writes, or None where it is no size."""
+    """Return the polynomial that a node writes, or None if it is not a size."""
     if len(list(islice(node.walk(), _MOST_NODES + 1))) > _MOST_NODES:
         return None
     return _size(node)

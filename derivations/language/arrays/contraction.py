@@ -79,7 +79,7 @@ def _without_deltas(node: Contraction) -> Contraction:
 
 
 def _usual(node: Contraction) -> Array:
-    """Return a node of vectors and matrices with the same entries; where there is none, the contraction."""
+    """Return a node of vectors and matrices with the same entries; if there is none, return the contraction."""
     if node.factor.free_symbols & node.counts.keys() or not node.operands:
         return node
     read = node.operands

@@ -117,7 +117,7 @@ def whole(value: Any) -> int:
 
 
 def whole_size(value: Any) -> int:
-    """Return a size as an `int`; raises `Unfit` if it is none: 5/2 places say nothing of the places 0 and 1."""
+    """Return a size as an `int`; raises `Unfit` if it is not an integer: an array cannot have 5/2 places."""
     try:
         return whole(value)
     except Undefined as error:

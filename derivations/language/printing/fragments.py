@@ -94,7 +94,7 @@ def alone(parts: Statement) -> Statement:
 
 
 def _chains(parts: Statement) -> Sequence[Sequence[Row]]:
-    """Return the rows of each display: the steps of every claim, or all claims together where there are no steps."""
+    """Return the rows of each display: the steps of every claim, or all claims together without steps."""
     # the condition of a claim stands below its last step, because it belongs to the whole chain
     chains = [(*rows, *_condition(claim)) for rows, claim in zip(parts.proofs, parts.claims, strict=False)]
     return chains or [parts.claims]

@@ -44,7 +44,7 @@ _sqrt = _function("sqrt", square_root)
 
 
 def sqrt(x: Any) -> Any:
-    """Return a root; that of a whole number which is no square stays one, so that the graph says what it is."""
+    """Return a root; that of a whole number other than a square stays a root, so that the graph says what it is."""
     return square_root(x) if isinstance(x, int) and x >= 0 and math.isqrt(x) ** 2 != x else _sqrt(x)
 
 

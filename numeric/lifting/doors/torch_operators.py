@@ -74,7 +74,7 @@ def _recorded(function: Any, leaves: Sequence[Any], tree: Any) -> _Recorded:
 
 
 def _told(value: Any) -> Any:
-    """Return what tells an argument that is no array from others."""
+    """Return what distinguishes an argument other than an array."""
     if isinstance(value, Size):
         return "size", value.expression
     return type(value), repr(value.item() if isinstance(value, torch.Tensor) else value)  # a tensor prints rounded

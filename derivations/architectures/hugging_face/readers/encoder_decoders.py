@@ -228,7 +228,7 @@ def marian(f: Fields, kind: str) -> Parts:
 
 
 def _with_sinusoids(parts: Parts, sinusoids: Sinusoids, *, counted: bool) -> Parts:
-    """Return both stacks with sinusoidal positions, whose table is `counted` among the parameters or is none."""
+    """Return both stacks with sinusoidal positions, whose table is `counted` among the parameters or is not."""
 
     def changed(stack: Stack | None) -> Stack | None:
         if stack is None:

@@ -65,7 +65,7 @@ class _About:
 
 
 def mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Mended | None:
-    """Return the edit that makes an identity of an equation which is none, sizes as they are or as they are set."""
+    """Return the edit that turns a false equation into an identity, with sizes as they are or as they are set."""
     found = _mended(statement, left, right, scope)
     sizes = _sizes_set(left, right, scope) if found is None else {}
     return _mended(statement, put(left, sizes), put(right, sizes), scope) if sizes else found
@@ -128,7 +128,7 @@ def _bases(side: Node) -> set[str]:
 
 
 def slip_between(statement: Statement, whole: Node, other: Node) -> str | None:
-    """Return the slip by which two formulas of the same letters differ; None where it is no single one.
+    """Return the slip by which two formulas of the same letters differ; None if it is more than one.
 
     The letters stand in the same order: another one may follow another convention.
     """

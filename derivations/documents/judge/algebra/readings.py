@@ -53,7 +53,7 @@ def _products(parts: list[Node]) -> Iterator[str]:
 
 
 def _has_free_letter(node: Node) -> bool:
-    """Say whether a factor has a letter that is not written as a size, and is no function of one."""
+    """Say whether a factor has a letter that is not written as a size and is not a function of one."""
     if isinstance(node, Number | Call):
         return False
     return any(isinstance(part, Name) and not is_size(part) for part in node.walk())

@@ -81,7 +81,7 @@ _PLACE = Words("·")  # where an index stands that is no longer part of the name
 
 
 class NoScalar(Exception):
-    """What is no scalar, or is not understood."""
+    """Something that is not a scalar, or is not understood."""
 
 
 def scalar(node: Node, scope: Scope | None = None) -> Expr | None:
@@ -151,7 +151,7 @@ class Reading:
         return self.letter(node)
 
     def letter(self, name: Name) -> Expr:
-        """Return a letter that is no constant and no entry."""
+        """Return a letter that is neither a constant nor an entry."""
         return symbol(name, sized=name.key in self.sizes)
 
     def entry(self, node: Name, used: list[Name], bound: Mapping[str, Range]) -> Expr:
@@ -171,7 +171,7 @@ class Reading:
         return found[tuple(place for place, _, _ in places)] if len(places) > 1 else found[places[0][0]]
 
     def sum(self, node: Sum, bound: Any) -> Expr:
-        """Return a sum; plus or minus is none."""
+        """Return a sum; refuse one with a sign of plus or minus."""
         if 0 in node.signs:
             raise NoScalar
         pairs = zip(node.terms, node.signs, strict=True)

@@ -63,7 +63,7 @@ def _run(statement: Statement, link: int) -> tuple[int, int]:
 
 
 def _is_special(statement: Statement) -> bool:
-    """Say whether it is code, where = sets, or said to hold under a condition that is no range of an index."""
+    """Say whether it is code, where = sets, or said to hold under a condition other than the range of an index."""
     condition = statement.chain.condition
     ranged = condition is None or any(isinstance(part, Dots) for part in condition.walk())
     return statement.passage.syntax == "code" or not ranged or is_condition(statement)

@@ -44,7 +44,7 @@ def check_written_matrices(statement: Statement, link: int | None, scope: Scope)
 
 
 def _level(one: Node, other: Node, scope: Scope) -> str:
-    """Return what the judge says of two entries; unknown where they are no scalars, or numbers alone."""
+    """Return what the judge says of two entries; unknown unless they are scalars, or if they are only numbers."""
     if not in_one_order(one, other, scope=scope):
         return "unknown"
     first, second = scalar(one, scope), scalar(other, scope)

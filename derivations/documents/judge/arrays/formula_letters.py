@@ -31,7 +31,7 @@ class Formula:
 
 
 def names_in(node: Node) -> Iterator[Name]:
-    """Yield the names in a formula that are no functions, their subscripts left out."""
+    """Yield the names in a formula except functions, without their subscripts."""
     pending = [node]
     while pending:
         part = pending.pop()

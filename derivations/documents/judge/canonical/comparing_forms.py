@@ -139,7 +139,7 @@ def judged(
 
 
 def _with_parameter(found: Judged, left: Node) -> Judged:
-    """Return what is found of an entry that depends on a letter; a repair without it is none."""
+    """Return what is found of an entry that depends on a letter; a repair must keep the letter."""
     parameter = left.arguments[0] if isinstance(left, Call) else left
     if found.mended is None or parameter in found.mended.walk():
         return found

@@ -53,7 +53,7 @@ def _letters(nodes: Iterable[Node]) -> set[str]:
 
 
 def _width(left: Name, right: Quotient) -> Seen | None:
-    """Return that the width of a head is no share of that width itself, nor of another that a head has."""
+    """Return that the width of a head is not a share of that width itself or of another width of a head."""
     whole, count = right.numerator, right.denominator
     if (
         left.key in ("d_k", "d_v")

@@ -135,7 +135,7 @@ def _multiplied_elsewhere(found: Judged, link: Compared) -> Judged | None:
 
 
 def _is_negative(part: Node) -> bool:
-    """Say whether a part of a formula is negative, or subtracts from something that is no number."""
+    """Say whether a part of a formula is negative, or subtracts from something other than a number."""
     match part:
         case Sum(terms=(first, *_), signs=signs):
             return -1 in signs and not isinstance(first, Number)
@@ -155,7 +155,7 @@ def _of_a_variance(found: Judged, link: Compared) -> Judged | None:
 
 
 def _of_heads(found: Judged, link: Compared) -> Judged | None:
-    """Say what the inputs of heads are; two heads in one formula are none."""
+    """Say what the inputs of heads are; None for two heads in one formula."""
     if found.verdict == "usual" and mixes_heads(link.left, link.right):
         return None
     if found.verdict != "usual" or found.result not in HEADS:

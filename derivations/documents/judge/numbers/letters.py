@@ -154,7 +154,7 @@ def bare(node: Any) -> Any:
 
 
 def put(node: Any, values: Mapping[str, Node]) -> Any:
-    """Return a formula with values in the place of letters, which are told by their keys; labels of others are none."""
+    """Return a formula with values in place of letters, found by their keys; labels of other letters stay."""
     if isinstance(node, Name):
         return values.get(node.key, node)
     if isinstance(node, Call):

@@ -137,7 +137,7 @@ def _sum_to_one(rows: Sequence[Sequence[Printed]]) -> bool:
 
 
 def _judged(rows: list[list[Printed]], *, certain: bool, loose: bool) -> Iterator[Finding]:
-    """Decide rows of weights; what their digits explain is no mistake, unless it is a good part of the whole."""
+    """Decide rows of weights; what rounding explains is not a mistake, unless it is a good part of the whole."""
     totals = [sum((each.value for each in row), Fraction(0)) for row in rows]
     slacks = [sum((each.half_unit for each in row if not each.exact), Fraction(0)) for row in rows]
     even = [len({each.value for each in row}) == 1 for row in rows]

@@ -77,7 +77,7 @@ class NumberLink:
         return f" with {', '.join(found)}" if found else ""
 
     def may_be_other_values(self) -> bool:
-        """Say whether numbers stand in the link that are no values of its letters: `d / h = 1024 / 16` sets them."""
+        """Say whether the link has numbers other than the values of its letters: `d / h = 1024 / 16` sets them."""
         values = set(self.values().values())
         numbers = {part.value for node in (self.left, self.right) for part in node.walk() if isinstance(part, Number)}
         return bool(values) and not numbers <= values

@@ -40,7 +40,7 @@ class Printed:
 
     @property
     def unit(self) -> str:
-        """The word behind it that is no factor."""
+        """The word after it, if that is not a factor."""
         return self.number.unit
 
     @property

@@ -44,7 +44,7 @@ MOST = 400  # entries, and terms of one
 
 
 class _Unwritten(Exception):
-    """Something that is no array of numbers, or may be more than one."""
+    """Something that is not an array of numbers, or may be more than one."""
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ def misfit(sides: Sequence[Node], found: Fit, statement: Statement, scope: Scope
 
 
 def _is_declared_here(sides: Sequence[Node], found: Fit, scope: Scope) -> bool:
-    """Say whether the section declares every shape that takes part: what is inferred, or said elsewhere, is no witness.
+    """Say whether the section declares every shape that takes part: what is inferred or said elsewhere is not evidence.
 
     Assumes      a letter equated with a letter is set to it, in a case of its own
     """

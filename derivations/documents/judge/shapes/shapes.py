@@ -110,7 +110,7 @@ def _is_vague_part(part: Node, inference: Inference) -> bool:
 
 
 def _is_computed(node: Node) -> bool:
-    """Say whether a side computes something, so that its shape is a result: a name alone is none."""
+    """Say whether a side computes something, so that its shape is a result; a single name does not."""
     return not isinstance(node, Name)
 
 

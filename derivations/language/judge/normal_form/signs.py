@@ -110,7 +110,7 @@ def _first_outweighs(p: Poly, context: Context) -> bool:
 
 
 def _power_of_a_prime(exponent: Mono) -> tuple[Number, Mono]:
-    """Return p and x where exp of an exponent is p^x; 0 in place of p where it is no such power."""
+    """Return p and x where exp of an exponent is p^x; p is 0 if there is no such power."""
     for atom, power in exponent:
         value = constant_value(atom[1]) if atom[0] == "log" and power == 1 else None
         if value is not None:
