@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
@@ -17,9 +18,10 @@ from importlib import import_module
 from multiprocessing import active_children, get_all_start_methods, get_context
 from typing import Any, TypeVar
 
-__all__ = ["announce", "in_order", "rarely_collecting", "workers"]
+__all__ = ["announce", "in_order", "interruptions_kept", "rarely_collecting", "workers"]
 
 T = TypeVar("T")
+_UNTIL_AGAIN = 0.01  # seconds, in which a finaliser ends
 _TOGETHER = 8  # neighbouring inputs go to one process, because they build and cache the same expressions
 METHOD = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"  # Windows has no fork
 
@@ -85,6 +87,33 @@ def rarely_collecting() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
+
+
+@contextmanager
+def interruptions_kept() -> Iterator[None]:
+    """Raise Ctrl-C again if it falls into a finaliser inside the block: there Python only reports exceptions."""
+    report = sys.unraisablehook
+
+    def keep(lost: sys.UnraisableHookArgs) -> None:
+        if not issubclass(lost.exc_type, KeyboardInterrupt):
+            report(lost)
+            return
+        # raised here it would be lost again, in this function
+        threading.Timer(_UNTIL_AGAIN, _interrupt).start()
+
+    sys.unraisablehook = keep
+    try:
+        yield
+    finally:
+        sys.unraisablehook = report
+
+
+def _interrupt() -> None:
+    """Send this process the signal of Ctrl-C, to its main thread where that can be: there it ends a wait."""
+    if hasattr(signal, "pthread_kill") and (main := threading.main_thread().ident) is not None:
+        signal.pthread_kill(main, signal.SIGINT)
+    else:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _starting(name: str) -> Any:

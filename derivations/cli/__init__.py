@@ -21,7 +21,7 @@ from derivations.cli.results import code_command, export_command, show_command, 
 from derivations.cli.shared import clean_errors, folder_called, line_width, lines_kept
 from derivations.cli.site import site_command
 from derivations.cli.stored_evidence import source_digest
-from derivations.processes import announce
+from derivations.processes import announce, interruptions_kept
 from derivations.topics import nearest_are
 
 __all__ = ["cli", "main"]
@@ -126,7 +126,8 @@ for command in COMMANDS:
 def main() -> None:
     """Run the command line: exit code 0 for success, 1 for a failed check, 2 for bad input, 130 for Ctrl-C."""
     try:
-        sys.exit(cli(prog_name="derivations", standalone_mode=False))
+        with interruptions_kept():
+            sys.exit(cli(prog_name="derivations", standalone_mode=False))
     except click.ClickException as error:
         click.echo(f"derivations: {error.format_message()}", err=True)
         sys.exit(2)

@@ -75,18 +75,35 @@ def _children(listed: Path) -> int:
         return 0
 
 
-def test_an_interruption_inside_of_generated_code_is_one_too(tmp_path, repository):
-    """Where a dataclass is being made: Python's own exit would be that of a process which the signal has killed."""
-    script = """from derivations import cli
+GENERATED = 'exec("raise KeyboardInterrupt")'  # as a dataclass is made: the exit would be that of a killed process
+FINALISER = """
+    class Left:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+    Left()
+    time.sleep(60)"""  # what a finaliser raises is only reported
+
+
+@pytest.mark.parametrize("where", [GENERATED, FINALISER], ids=["generated code", "a finaliser"])
+def test_an_interruption_is_one_wherever_it_comes(where, tmp_path, repository):
+    script = f"""import signal, time
+from derivations import cli
 def interrupted(**options):
-    exec("raise KeyboardInterrupt")
+    {where}
 cli.cli = interrupted
 cli.main()
 """
     (tmp_path / "interrupted.py").write_text(script, encoding="utf-8")
     path = os.pathsep.join([str(tmp_path), str(repository)])
-    ended = subprocess.run([sys.executable, "-m", "interrupted"], env={**os.environ, "PYTHONPATH": path}, check=False)
-    assert ended.returncode == 130
+    ended = subprocess.run(
+        [sys.executable, "-m", "interrupted"],
+        env={**os.environ, "PYTHONPATH": path},
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (130, "derivations: stopped\n")
 
 
 @pytest.mark.usefixtures("interruptible")
