@@ -15,11 +15,13 @@ from typing import Any
 from derivations.documents.elaborate.functions import STATISTICS, is_known, word_of
 from derivations.documents.elaborate.kinds import OPAQUE
 from derivations.documents.elaborate.letters import Letters
+from derivations.documents.elaborate.values import NotElaborated
 from derivations.documents.formulas import formula_text
 from derivations.documents.syntax import (
     Aggregate,
     Call,
     Cases,
+    Chain,
     Fence,
     List,
     MatrixLiteral,
@@ -30,7 +32,7 @@ from derivations.documents.syntax import (
     rebuilt,
 )
 
-__all__ = ["letters_for", "with_letters"]
+__all__ = ["letters_for", "refuse_mixed_expectations", "with_letters"]
 
 _PLACE = Name("·")
 
@@ -51,6 +53,29 @@ def with_letters(sides: Sequence[Node], letters: Letters) -> tuple[Node, ...]:
         return rebuilt(node, of)
 
     return tuple(map(of, sides))
+
+
+def refuse_mixed_expectations(sides: Sequence[Node]) -> None:
+    """Refuse expectations over different things, or over a distribution that their bodies read.
+
+    An expectation is read without what it is over, so that E_p[x^2] - E_q[x]^2 would be a variance.
+    """
+    parts = (part for side in sides for part in side.walk())
+    found = [part for part in parts if isinstance(part, Aggregate) and part.kind == "expectation"]
+    if len({(part.index, part.over) for part in found}) > 1:
+        raise NotElaborated(found[1], "expectations over different things")
+    for part in found:
+        if _is_over_what_it_reads(part):
+            raise NotElaborated(part, "an expectation over a distribution that it reads")
+
+
+def _is_over_what_it_reads(expectation: Aggregate) -> bool:
+    """Say whether the body reads the distribution: log p(x) under E_{x ~ p} or E_{p(x)}, P / Q under E_{x ~ P}."""
+    over = (*expectation.index, *(expectation.over.walk() if expectation.over else ()))
+    drawn_from = expectation.over.sides[-1] if isinstance(expectation.over, Chain) else None
+    read = list(expectation.body.walk())
+    functions = {part.function.base for part in read if isinstance(part, Call)}
+    return drawn_from in read or any(isinstance(part, Name) and part.base in functions for part in over)
 
 
 def _is_statistic(function: Name) -> bool:

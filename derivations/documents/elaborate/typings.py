@@ -19,7 +19,7 @@ from derivations.documents.elaborate.algebra import SYMBOLIC, Algebra
 from derivations.documents.elaborate.functions import MADE_OF_THE_SIGMOID, SIGMOID_WORDS, SOFTMAX, word_of
 from derivations.documents.elaborate.kinds import declared_shape, kinds_of
 from derivations.documents.elaborate.letters import Letter, Letters, is_kronecker, letters_of
-from derivations.documents.elaborate.opaque import with_letters
+from derivations.documents.elaborate.opaque import refuse_mixed_expectations, with_letters
 from derivations.documents.elaborate.sizes import Clash
 from derivations.documents.elaborate.values import ZERO, Convention, NotElaborated, Reader, Value
 from derivations.documents.scope import Scope
@@ -82,6 +82,7 @@ def elaborated(
     """
     letters = letters_of((*sides, *around))
     if opaque:
+        refuse_mixed_expectations(sides)
         sides = with_letters(sides, letters)
     counts = _counts(sides, scope)
     delta = _has_kronecker(scope)
