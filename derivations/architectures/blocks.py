@@ -2,7 +2,7 @@
 
 Definition   pre: x + F(norm(x)); post: norm(x + F(x)); sandwich: x + norm(F(norm(x))); after: x + norm(F(x)); parallel:
              attention and feed-forward network of the same x, added to it together; normed: norm(x) + F(norm(x)); a
-             scale multiplies what is added; a block that gives its keys and values has them behind the columns of x
+             scale multiplies what is added; a block that gives its keys and values has them after the columns of x
 Shapes       X and the output (n, d_model), memory (m, d_model), mask M (n, n), bias B (h, n, n), keys and values of an
              earlier layer (g, n, d_k)
 Source       Vaswani et al. (2017), section 3.1; Xiong et al. (2020), figure 1; Wang and Komatsuzaki (2021) for

@@ -130,7 +130,7 @@ class _Writer:
         self._width: Expr | None = None  # of the rows of the table, if it is not d_model
         self._narrow = False  # whether a head scores rows of that width
         self._tower = architecture.tower
-        self._deep: list[Array] = []  # rows that are added behind the first layers
+        self._deep: list[Array] = []  # rows that are added after the first layers
 
     @property
     def parameters(self) -> tuple[Variable, ...]:
@@ -227,7 +227,7 @@ class _Writer:
         return self.let("S")(part("pictures", layer)(self.input(patches)))
 
     def _pictured(self, tower: Tower, projector: Projector) -> list[Array]:
-        """Return the rows of a picture, as wide as those of tokens, and those added behind the first layers."""
+        """Return the rows of a picture, as wide as those of tokens, and those added after the first layers."""
         rows = self._of_tower(tower)
         if not tower.deep:
             return [self.let("V")(part("projector", projector_layer(projector, rows.shape))(rows))]
@@ -297,7 +297,7 @@ class _Writer:
         return self.let("logits")(comparison(text, self._of_tower(tower)))
 
     def attended(self, head: Head, Z: Array) -> Array:
-        """Write what one learned query collects of all rows, and a network behind it."""
+        """Write what one learned query collects of all rows, and a network after it."""
         pooling = head.pooling
         assert pooling is not None and isinstance(pooling.attention, Attention) and pooling.feed_forward is not None
         query = self.parameter("probe", 1, d_model)
@@ -350,7 +350,7 @@ _HEADS: dict[str, Callable[[_Writer, Head, Array], Array | tuple[Array, ...]]] =
 def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Layer:
     """Return the blocks of a stack in sequence, with their masks and biases, and its last norm.
 
-    Shapes       X, Z and what is added behind the first runs (n, d_model), memory (m, d_model); tokens (n,), where
+    Shapes       X, Z and what is added after the first runs (n, d_model), memory (m, d_model); tokens (n,), where
                  layers have rows of their own for them; the last position that each position sees (n,), where some
                  see later ones, and the first one, where windows do not bind them; places p_0, p_1, p_2 (n,) on
                  axes of positions

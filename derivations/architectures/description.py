@@ -62,7 +62,7 @@ __all__ = [
 
 Ahead: TypeAlias = Literal["none", "picture", "prefix"]  # the positions that see later ones
 EPSILON = Rational(1, 10**5)
-frames = size("frames")  # rows behind the first convolution of a sound
+frames = size("frames")  # rows after the first convolution of a sound
 heads_of_groups, key_value_heads = size("r"), size("g")  # query heads that share keys and values; groups of them
 
 
@@ -99,7 +99,7 @@ class Rotary:
 
 @dataclass(frozen=True)
 class Grid:
-    """Two axes of positions: rows of patches, row after row, behind `first` rows that have no position.
+    """Two axes of positions: rows of patches, row after row, after `first` rows that have no position.
 
     The first half of the pairs of columns is turned by the height of a patch, the second by its place in the row: by
     2 pi t base^(-4i/d), where t is the middle of the patch between the sides of the picture, at -1 and 1; or, if they
@@ -355,7 +355,7 @@ class Block:
 
     A block without a feed-forward network, or without attention, has one sub-layer. A layer with recurrences `beside`
     attention reads the same normed rows, and what both give is added, each multiplied by its scale (Zuo et al. 2025,
-    Falcon-H1). Behind its network a layer may have a sub-layer with rows of its own, `per_layer`. If `scaled`, what it
+    Falcon-H1). After its network a layer may have a sub-layer with rows of its own, `per_layer`. If `scaled`, what it
     puts out is multiplied by a stored number. Beside attention a branch of rank `augmented` may be added, and the sum
     divided by sqrt(2). The rows are several `streams`, side by side, if there are any.
     """
@@ -436,8 +436,8 @@ class Sinusoids:
 class Convolved:
     """Positions that a convolution in `groups` of columns tells of the rows themselves, `width` of them in its window.
 
-    With normed weights there is one convolution, and an activation behind it. Without them there are `count` of them,
-    one behind the other, each with a norm without weights before its activation (Baevski et al. 2022, data2vec).
+    With normed weights there is one convolution, and an activation after it. Without them there are `count` of them,
+    one after the other, each with a norm without weights before its activation (Baevski et al. 2022, data2vec).
     Source: Baevski et al. (2020), section 2.
     """
 
@@ -460,7 +460,7 @@ class Embedding:
     that of another table. Without a table `sinusoidal` positions have no parameters; with one a count has them as
     parameters, and a model that runs computes them. `scale` multiplies the token rows; `width` is the width of the
     token rows if a projection to d_model follows; if `narrow`, positions, segments and norm have that width too, and
-    the projection behind them has biases (Clark et al. 2020). The norm is that of the sum or, if `norm_first`, that of
+    the projection after them has biases (Clark et al. 2020). The norm is that of the sum or, if `norm_first`, that of
     the token rows, to which positions are added. With a `grid` the table of positions is a square of so many rows and
     columns, between which those of a grid of patches lie at equal distances, from corner to corner.
     """
@@ -492,7 +492,7 @@ class Patches:
     tokens: int = 1
     biases: bool = True
     mask_token: bool = False  # one more learned row, stored and not used
-    registers: Expr = Integer(0)  # learned rows behind those (Darcet et al. 2024)
+    registers: Expr = Integer(0)  # learned rows after those (Darcet et al. 2024)
     frames: int = 1  # that each colour has; a picture has it in all of them
 
     @property
@@ -513,7 +513,7 @@ class Waveform:
     """Samples of a sound through convolutions without padding, then a norm, if there is one, and a linear map.
 
     Of each convolution `convolutions` has the columns, the width and the stride. The rows of each have a norm before
-    the activation or, if `over_time`, the columns of the first one alone, over all of its rows. What is behind the
+    the activation or, if `over_time`, the columns of the first one alone, over all of its rows. What is after the
     last window of the last convolution is not read; `frames` is the number of rows of the first one where that norm
     reads more of them. Source: Baevski et al. (2020), section 2.
     """
@@ -546,7 +546,7 @@ class Stack:
     """Runs of blocks in sequence, with the layers before and after them.
 
     The output is that of the last run and the norm, or of the runs whose numbers `read` has, one below the other: what
-    is behind the last of them is stored and computed, and nothing reads it. Behind each of the first `added` runs the
+    is after the last of them is stored and computed, and nothing reads it. After each of the first `added` runs the
     rows get others of the same number. If `paired`, the mean of two neighbouring rows is taken before the last norm.
     In a causal stack every position sees those up to its own or, if it looks `ahead`, those up to a given one: in its
     window where rows of a picture look ahead, and beyond it in a prefix.
@@ -579,7 +579,7 @@ class Head:
                  "pooled_classes": the same after a pooler; "token_classes": the same of every row;
                  "transformed_classes": that after a linear map and an activation; "first_row": the norm of the first
                  row; "attention_pooler": one learned query attends to all rows, and `pooling` is a block's attention
-                 and network behind it; "end_row": the row of the first token `end` or, if that is None, of that with
+                 and network after it; "end_row": the row of the first token `end` or, if that is None, of that with
                  the largest number; "last_row": a linear map of the last row to `width` columns. After "first_row" and
                  "end_row" a matrix gives the row `width` columns, if there is one
     """
@@ -624,7 +624,7 @@ class Projector:
 
     With `inner` columns between them there are two linear maps, and an activation. `joined` neighbouring rows become
     one: side by side, or their mean if `averaged`; neighbours are those of one of the `cells` of a picture. The norm is
-    that of the rows before, or of the joined ones. Where a tower is read behind several layers, `beside` is their
+    that of the rows before, or of the joined ones. Where a tower is read after several layers, `beside` is their
     number: the rows of a patch stand side by side first.
     """
 
@@ -662,7 +662,7 @@ class Tower:
     Without a projector the row of its head is `compared` with that of the text.
 
     Sizes of `architecture` are symbols of its own kind: `of_pictures` tells them from those of the language model. Each
-    further projector is that of rows behind earlier layers, which are added behind the first layers of the language
+    further projector is that of rows after earlier layers, which are added after the first layers of the language
     model (Meng et al. 2024, DeepStack). In the language model rows of a picture that follow one another see one another
     (`ahead` is "picture"; Gemma Team 2025, Gemma 3), or all positions of a prefix do ("prefix"; Beyer et al. 2024); its
     rotary positions have the given `axes`.

@@ -2,7 +2,7 @@
 
 Definition   V = S W + b, or V = f(S W_1 + b_1) W_2 + b_2; where w neighbouring rows become one, S is first J, row i of
              which is the rows w i, ..., w i + w - 1 of S side by side, or their mean; rows are first put in the order
-             of cells of a picture, where those of a cell become one; of rows behind several layers those of one patch
+             of cells of a picture, where those of a cell become one; of rows after several layers those of one patch
              stand side by side
 Shapes       S (k w, d_in), J (k, w d_in) or (k, d_in), V (k, d_model)
 Assumes      w divides the number of rows; patches stand row after row where there are cells

@@ -47,7 +47,7 @@ def waveform_stem(stem: Waveform) -> Layer:
 def convolved_positions(positions: Convolved) -> Layer:
     """Return what is added to the rows: a convolution in groups of columns and its activation, or several of them."""
     X = array("X", n, d_model)
-    # a window of even width has its middle behind it, so that row t sees one row more before it than behind it
+    # a window of even width has its middle after it, so that row t sees one row more before it than after it
     layer = grouped_convolution(positions.width, positions.width // 2, normed=positions.normed_weights)
     convolution = part("convolution", layer.xreplace({groups: positions.groups, d: d_model / positions.groups}))
     let = Equations()

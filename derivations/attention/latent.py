@@ -117,7 +117,7 @@ def latent_attention(
         )
         scores = I if indexer is None else let("I")(part("indexer", indexer)(X, source))
         mask = [let("M_I")(TopKMask(scores, M, k_I))]
-    if growth is not None:  # a factor of a row commutes with the products and the rotation behind it
+    if growth is not None:  # a factor of a row commutes with the products and the rotation after it
         source = let("c_grown")(Hadamard(source, Tabulated(Lambda((pos, column), growth), *source.shape)))
     Q = let("Q", over=heads)(source @ queries[-2][i])
     R_Q = let("R_Q", over=heads)(source @ queries[-1][i])
@@ -200,7 +200,7 @@ def latent_scores() -> Derivation:
 
 @result
 def latent_absorbed() -> Derivation:
-    """The key weights move to the queries, and the value weights behind the weighted sum.
+    """The key weights move to the queries, and the value weights after the weighted sum.
 
     Every head then reads the same latent, as if it were one head of r_KV + d_r columns for keys and r_KV for values.
     """

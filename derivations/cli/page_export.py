@@ -23,7 +23,7 @@ def is_id(folder: str) -> bool:
 
 
 def chosen(ids: Sequence[str], gradients: bool) -> tuple[Mapping[str, Derivation], Mapping[str, Layer]]:
-    """Return the results and layers that are named, or all; with `gradients`, behind each layer its gradient.
+    """Return the results and layers that are named, or all; with `gradients`, after each layer its gradient.
 
     Raises       LookupError for an unknown name; ValueError for gradients where no layer is named, or one has none
     """

@@ -42,8 +42,8 @@ def render_command(
 ) -> None:
     r"""Fill the blocks of documents with formulas: Markdown, notebooks, LaTeX, reStructuredText.
 
-    A block stands between <!-- derivation: ID --> or <!-- layer: NAME --> and <!-- end -->; in LaTeX behind %, in
-    reStructuredText behind two dots. Words behind the id come before the options: steps, formula, title, gradient,
+    A block stands between <!-- derivation: ID --> or <!-- layer: NAME --> and <!-- end -->; in LaTeX after %, in
+    reStructuredText after two dots. Words after the id come before the options: steps, formula, title, gradient,
     set d_k=64, notation=, math=, label=, width=, lang=. FILE may be a folder. With --module mypackage.results a mark
     may name a result or layer of that module, such as mypackage.results:mine.
 

@@ -42,7 +42,7 @@ class Report:
 
 @dataclass(frozen=True)
 class _Read:
-    """A formula of a block with what was read of it; `beside` are the blocks before and behind."""
+    """A formula of a block with what was read of it; `beside` are the blocks before and after."""
 
     passage: Passage
     block: Block

@@ -29,7 +29,7 @@ STEPS = 100_000  # of one decision
 
 
 def failed(what: str, error: Exception) -> Finding:
-    """Return that something went wrong where nothing should; the rest of the document is judged."""
+    """Return the finding of an unexpected error; the rest of the document is judged."""
     return Finding("unknown", FAILED, f"{what} ({type(error).__name__}); please report it")
 
 
@@ -91,7 +91,7 @@ def _in_the_spelling_of(text: str, passage: Passage, finding: Finding) -> Findin
 
 
 def _in_pairs(text: str, start: int, end: int) -> tuple[int, int]:
-    r"""Return a stretch that takes along the braces which close what it opened: `\mathbf{0.73` and the brace behind."""
+    r"""Return a stretch that takes along the braces which close what it opened: `\mathbf{0.73` and the next brace."""
     start += len(text[start:end]) - len(text[start:end].lstrip("} \n"))
     missing = text.count("{", start, end) - text.count("}", start, end)
     while missing > 0 and end < len(text) and text[end] == "}":

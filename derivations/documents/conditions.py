@@ -1,6 +1,6 @@
 """Words around a formula that make a condition of it: "this holds only if", "when b is 0", 若, のとき.
 
-Result       `is_condition(statement)`: whether such words stand in front of a formula, or behind it
+Result       `is_condition(statement)`: whether such words stand in front of a formula, or after it
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CONDITION_BEHIND = re.compile(
 
 
 def is_condition(statement: Statement) -> bool:
-    """Say whether the words in front of a formula, or behind it, make a condition of it."""
+    """Say whether the words in front of a formula, or after it, make a condition of it."""
     passages = statement.block.passages
     at = statement.block.number_of(statement.passage) or 0
     before, behind = (

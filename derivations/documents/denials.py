@@ -1,7 +1,7 @@
 """What a document itself calls mistaken: the author does not claim a formula that the sentence denies.
 
-Definition   the sentence is what stands before the formula since the last full stop, and behind it up to the next; it
-             runs into a displayed formula from the block before, and goes on in the block behind with a small letter
+Definition   the sentence is what stands before the formula since the last full stop, and after it up to the next; it
+             runs into a displayed formula from the block before, and goes on in the block after with a small letter
 Assumes      words, not sentences: a small lexicon in English, Chinese and Japanese; it errs towards silence, since a
              false alarm is worse than a miss
 """
@@ -21,7 +21,7 @@ _DENIALS = re.compile(
     r"|不成立|不正確|不正确|錯誤|错误|[誤误][寫写記记認认作]|[寫写弄記记搞][錯错]|[錯错][寫写]|並非|并非|誤り|誤っ|間違|まちが|正しくない|成り立たない|ではない",
     re.IGNORECASE,
 )
-#: Words right before a formula, or right behind it, that deny it alone: 應為 $a$ 而不是 $b$; $b$ ではなく $a$.
+#: Words right before a formula, or right after it, that deny it alone: 應為 $a$ 而不是 $b$; $b$ ではなく $a$.
 _NOT = re.compile(
     r"(?:\b(?:not|rather than|typo(?: in the \w+)?)|[❌✗✘]|不是|而非|(?<![所可得足])以[為为]|"
     r"(?<![沒没])[錯错]|(?:不要|不能|不可|不[應应]|不[該该]|勿|[别別]|若|如果)(?:[把將将])?[寫写記记][成作為为]?)"

@@ -1,7 +1,7 @@
 """Comments by which an author tells the check to leave something out, with the reason: `derivations: ignore`.
 
-Definition   `<!-- derivations: ignore shapes -- the bias is a column here -->`; in LaTeX behind `%`, in
-             reStructuredText behind `..`, in code behind `#`. Ids of checks or results are separated by commas; where
+Definition   `<!-- derivations: ignore shapes -- the bias is a column here -->`; in LaTeX after `%`, in
+             reStructuredText after `..`, in code after `#`. Ids of checks or results are separated by commas; where
              none is named, all are meant
 Result       a comment that stands alone covers what follows up to the next blank line, any other comment its own line;
              a finding that is left out makes its claim unknown, unless another check has something to say of it

@@ -72,7 +72,7 @@ class Part:
         return line, offset - self.lines[line - 1] + 1
 
     def line(self, number: int) -> str:
-        """Return a line without its end, or the empty text behind the last one."""
+        """Return a line without its end, or the empty text after the last one."""
         if number > len(self.lines):
             return ""
         end = self.lines[number] if number < len(self.lines) else len(self.text)

@@ -86,7 +86,7 @@ class Block:
         return self._numbers.get(id(passage))
 
     def behind(self, number: int) -> str:
-        """Return the prose right behind a passage, in the same cell of a table."""
+        """Return the prose right after a passage, in the same cell of a table."""
         after = self.passages[number + 1 : number + 2]
         apart = number + 1 < len(self.columns) and self.columns[number + 1] != self.columns[number]
         return after[0].text if after and not after[0].is_formula and not apart else ""

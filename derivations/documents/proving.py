@@ -26,7 +26,7 @@ def are_equal(first: Basic, second: Basic, source: Derivation | None = None, rul
 def proved(
     first: Basic, second: Basic, source: Derivation | None, check: str, reason: str, rule: str = "algebra"
 ) -> Finding | None:
-    """Return that the judge proves an equation of two expressions in which nothing was cancelled."""
+    """Return the finding of an equation that the judge proves, of expressions in which nothing was cancelled."""
     found = prove_equal(first, second, source, rule)
     return Finding(found, check, reason) if found.level == "proved" else None
 

@@ -1,7 +1,7 @@
 r"""One thing that a document says in a formula, with where it stands.
 
 Definition   a formula holds one or more statements: `Q = X W_Q, \quad K = X W_K` holds two. A statement is a chain of
-             sides; a claim is one link of it, or the whole of a chain that has no link. A line `= c` behind `a = b` is
+             sides; a claim is one link of it, or the whole of a chain that has no link. A line `= c` after `a = b` is
              the chain `a = b = c`, of which only the last link is its own
 """
 

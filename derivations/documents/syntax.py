@@ -370,7 +370,7 @@ class Chain(Node):
     r"""Sides with the relation between each two: `a = b \approx c`, `x \in \mathbb{R}^n`, `a \to b`; or one side alone.
 
     Relations are "=", ":=", "≈", "≠", "<", "≤", ">", ">=" as "≥", "∝", "∼", "∈", "⊂", "≡", "⇒", "⇔", "O" for none, or
-    an `Arrow`. `condition` is what stands behind: `i = 1, \dots, h`, `\text{for } i > j`.
+    an `Arrow`. `condition` is what follows: `i = 1, \dots, h`, `\text{for } i > j`.
     """
 
     sides: tuple[Node, ...]

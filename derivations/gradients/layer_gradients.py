@@ -302,7 +302,7 @@ def past_the_norm(called: str) -> Derivation:
 
 
 def through_the_norm(layer: Layer, called: str, statistic: Array, *, centred: bool) -> Derivation:
-    """Return a bound of the gradient behind a norm: at most as long as before, divided by the norm's divisor."""
+    """Return a bound of the gradient after a norm: at most as long as before, divided by the norm's divisor."""
     k, p, hat = index("k"), index("p"), layer.equation("X_hat").variable
     passed = projected(G, hat, centred=centred) / sqrt(statistic[i] + epsilon)
     mean = Sum(G[i, k], (k, 0, d - 1)) / d if centred else Integer(0)

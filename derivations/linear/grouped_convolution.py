@@ -1,7 +1,7 @@
 r"""Convolution in groups of columns, with the weights of each position of the window normed together.
 
 Definition   group k of the columns of Y is the convolution of group k of the columns of X with a kernel of its own, of
-             w positions; X has rows of zeros before and behind it, so that Y has as many rows. With normed weights
+             w positions; X has rows of zeros before and after it, so that Y has as many rows. With normed weights
              position u of the kernels is gamma_u W_u / ||W_u||, where ||W_u|| is over all entries of position u
 Result       g groups divide weights and products by g; a factor on a position of W does not change Y
 Shapes       X and Y (n, g d), W (g, w d, d), gamma (w,), b (g d,)

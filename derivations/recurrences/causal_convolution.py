@@ -26,7 +26,7 @@ t, u, c = index("t"), index("u"), index("c")
 
 
 def convolved(rows: Array, kernel: Array) -> Array:
-    """Return every column convolved with its column of the kernel, behind rows of zeros.
+    """Return every column convolved with its column of the kernel, after rows of zeros.
 
     Definition   Y_tc = sum_{u=0}^{w-1} X_{t-w+1+u,c} K_uc
     Shapes       rows (n, d), kernel (w, d), result (n, d)

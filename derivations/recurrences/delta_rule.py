@@ -29,13 +29,13 @@ t, s, r, p, q, j, x, y = (index(letter) for letter in "tsrpqjxy")
 
 
 def decay(last: Expr, first: Expr | None = None) -> Expr:
-    """Return the decay over the positions up to the last one, or over those behind the first."""
+    """Return the decay over the positions up to the last one, or over those after the first."""
     whole = Sum(L[r], (r, 0, last))
     return exp(whole if first is None else whole - Sum(L[r], (r, 0, first)))
 
 
 def states(last: Expr, row: Expr, column: Expr, *, behind: bool) -> Expr:
-    """Return a state as a sum over the past, behind the state B or behind none."""
+    """Return a state as a sum over the past, after the state B or behind none."""
     told = Sum(decay(last, s) * k[s, row] * u[s, column], (s, 0, last))
     return decay(last) * B[row, column] + told if behind else told
 

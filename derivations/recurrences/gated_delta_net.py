@@ -99,7 +99,7 @@ def law_of_heads() -> Derivation:
 def gated_delta_net(
     activation: Named = silu, *, gate: Named = silu, eps: Rational = EPSILON, scale: Expr = Integer(1)
 ) -> Layer:
-    """Return Gated DeltaNet; SiLU behind the convolutions and on the gate unless others are given.
+    """Return Gated DeltaNet; SiLU after the convolutions and on the gate unless others are given.
 
     Definition   that of the module; `scale` multiplies eta: with 2 a state may be mirrored; `eps` is that of the norm
     Shapes       X and O (n, d_model), W_Q and W_K (g_D, d_model, k_D), W_V and W_Z (g_D, d_model, r_D v_D), W_B and W_T

@@ -31,7 +31,7 @@ def row_major_place(indices: Sequence[Expr], sizes: Sequence[Expr]) -> Expr:
 
 
 def side_by_side(parts: Array) -> Array:
-    """Return all axes behind the rows as one axis of columns, the last one running fastest.
+    """Return all axes after the rows as one axis of columns, the last one running fastest.
 
     Shapes       parts (n, groups, ..., d), result (n, groups ... d)
     """

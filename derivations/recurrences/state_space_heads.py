@@ -94,7 +94,7 @@ def state_space_heads(
     """Return the state space layer with heads; SiLU unless another activation is given.
 
     Definition   that of the module; `norm` is the RMS norm of all columns together, that of the columns of each group,
-                 behind the gate or before it, or none; `scales` multiply Z, U, the rows of B and C before their
+                 after the gate or before it, or none; `scales` multiply Z, U, the rows of B and C before their
                  convolutions, and T; entries of Delta below `least` are replaced by it
     Shapes       X and O (n, d_model), W_Z and W_U (d_model, g_S r_S d_S), W_J and W_K (d_model, g_S d_state),
                  W_T (d_model, g_S r_S), kernels K of w rows, A, D and b_Delta (g_S r_S,), gamma (g_S r_S d_S,),

@@ -37,7 +37,7 @@ X = array("X", n, d_model)
 
 
 def later(rows: Array) -> Array:
-    """Return rows one place further down, behind a row of zeros."""
+    """Return rows one place further down, after a row of zeros."""
     length = rows.shape[0]
     return RowRange(PlacedRows(rows, 1, length + 1), 0, length)
 

@@ -33,7 +33,7 @@ class Writer:
         return self.let(name)(found if scale == 1 else scale * found)
 
     def convolved(self, name: str, rows: Array, activation: Named | None, biased: bool) -> Variable:
-        """Write the causal convolution of every column, with a bias if there is one, behind an activation."""
+        """Write the causal convolution of every column, with a bias if there is one, after an activation."""
         columns = rows.shape[1]
         weights = {"K": self.weight(f"K_{name}", width, columns)}
         if biased:

@@ -24,9 +24,9 @@ from derivations.site.results import Use, copies, used_by
 from derivations.site.shell import Page
 from derivations.topics import aliases_of
 
-__all__ = ["Beside", "LayerView", "beside", "layer_html", "layers_page", "path_of", "read_layer", "read_layers"]
+__all__ = ["LayerView", "WithCode", "beside", "layer_html", "layers_page", "path_of", "read_layer", "read_layers"]
 
-Beside = tuple[tuple[Row, ...], tuple[str, ...]]  # the rows of an equation, and the lines of code that compute it
+WithCode = tuple[tuple[Row, ...], tuple[str, ...]]  # the rows of an equation, and the lines of code that compute it
 
 
 def path_of(name: str) -> str:
@@ -34,14 +34,14 @@ def path_of(name: str) -> str:
     return f"layers/{name}.html"
 
 
-def beside(layer: Layer, source: str) -> list[Beside]:
+def beside(layer: Layer, source: str) -> list[WithCode]:
     """Return the equations of a layer with the lines of its function that compute them.
 
     Definition   a line belongs to the first equation, not before those of earlier lines, whose name it assigns; lines
                  that assign no such name, such as a `return`, stand with the equation that follows or at the end
     """
     lines = list(_statements(source))
-    found: list[Beside] = []
+    found: list[WithCode] = []
     for equation, rows in equation_rows(layer, LatexPrinter, "ours"):
         name = equation.variable.name
         place = next((at for at, (target, _) in enumerate(lines) if target == name), None)
@@ -141,7 +141,7 @@ def _said_of(docstring: str) -> str:
     return ", ".join(clause for clause in line.split(", ") if "`" not in clause)
 
 
-def _beside(found: Sequence[Beside], formulas: Formulas) -> Html:
+def _beside(found: Sequence[WithCode], formulas: Formulas) -> Html:
     marks = iter(formulas.displays(row.formula for equations, _ in found for row in equations))
     rows = []
     for equations, lines in found:

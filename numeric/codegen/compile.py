@@ -77,7 +77,7 @@ def compile_layer(layer: Layer, backend: str = "numpy") -> CompiledLayer:
 
 
 def _for_engine(layer: Layer, engine: str) -> CompiledLayer:
-    """Return a layer that an engine runs, behind the signature and the checks of its NumPy function."""
+    """Return a layer that an engine runs, after the signature and the checks of its NumPy function."""
     plain = compile_layer(layer)
     return replace(plain, function=EngineFunction(layer, engine, plain.function), backend=engine)
 

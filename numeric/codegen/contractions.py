@@ -96,7 +96,7 @@ def _arranged(
     text: str, node: Contraction, groups: list[list[Symbol]], own_axes: Mapping[Symbol, Range], writer: Writer
 ) -> str:
     """Return the text of an array with one axis for each symbol as that of one with an axis for each group."""
-    for number in reversed(range(len(groups))):  # the axes behind it are merged already
+    for number in reversed(range(len(groups))):  # the axes after it are merged already
         behind, group = len(groups) - number - 1, groups[number]
         for merged in range(len(group) - 1):
             text = f"merge_axes({text}, {merged - behind - len(group)})"
@@ -136,7 +136,7 @@ def _operand(node: Contraction, array: Array, places: tuple[Any, ...], writer: W
     if any(cut != ":" for cut in cuts):
         text = f"{text}[..., {', '.join(cuts)}]"
     length = rank - len(splits)  # axes of the cut array, before any is split
-    for number, part in splits:  # from the first: the axes behind it are not split yet
+    for number, part in splits:  # from the first: the axes after it are not split yet
         text = f"split_axis({text}, {number - length}, {writer.whole(part)})"
         length += 1
     return text, symbols
@@ -146,7 +146,7 @@ def _cut(start: Expr, step: Expr, count: Expr, size: Expr, writer: Writer) -> st
     """Return the slice of an axis that holds `count` places from a start in steps."""
     end = expand(start + step * (count - 1) + 1)
     first = "" if start == 0 else writer.whole(start)
-    to_end = 0 in (expand(end - size), expand(start + step * count - size))  # or the next place is behind the axis
+    to_end = 0 in (expand(end - size), expand(start + step * count - size))  # or the next place is after the axis
     last = "" if to_end else writer.whole(end)
     by = "" if step == 1 else f":{writer.whole(step)}"
     return f"{first}:{last}{by}" if first or last or by else ":"

@@ -104,7 +104,7 @@ class _Writer:
 
     def _backward_calls(self, equation: Equation) -> Iterator[Line]:
         for node, over in pulled(equation.value, equation.over[0] if equation.over else None):
-            # one call of a backward pass gives the gradients by all inputs
+            # one call of a backward pass gives the gradients with respect to all inputs
             if (*node.call, over) in self.called:
                 continue
             gradient = self._fresh(f"{identifier(node.part)}_gradient")
@@ -140,7 +140,7 @@ class _Writer:
         return name
 
     def weight_gradients(self, tree: WeightTree) -> dict[str, str]:
-        """Return the gradient by the weights of each part; those of calls of one part add up."""
+        """Return the gradient with respect to the weights of each part; those of calls of one part add up."""
         found: dict[str, str] = {}
         if not isinstance(self.layer, Gradient):
             return found

@@ -557,7 +557,7 @@ class NumPyLayerPrinter(FormulaPrinter):
     # Both passes of a gradient
 
     def summed_over_batch(self, equation: Equation) -> str:
-        """Return the right-hand side of the gradient by a weight: its terms, each summed over the batch."""
+        """Return the right-hand side of the gradient for a weight: its terms, each summed over the batch."""
         with self._with(_family=equation.over[0] if equation.over else None):
             texts = [self._summed(term, len(equation.variable.shape)) for term in _terms(equation.value)]
         self._taken = set(self._reserved)
@@ -567,7 +567,7 @@ class NumPyLayerPrinter(FormulaPrinter):
         factor, array = term.args if isinstance(term, Scaled) else (Integer(1), term)
         # each term is summed as it is computed where a primitive can: sum_b A_b^T B_b is one product over all rows
         if isinstance(array, Pulled) and "[" in self.results[array]:
-            return self._print(term)  # a backward pass returns gradients by weights summed over the batch
+            return self._print(term)  # a backward pass returns gradients with respect to weights summed over the batch
         if isinstance(array, ScatterRows) and self._family is None:
             table = self._scattered("scatter_rows", array)
             return table if factor == 1 else f"({self._scalar._print(factor)}) * {table}"

@@ -218,7 +218,7 @@ class _Links:
 def _links(chain: Chain, values: _Values, skipped: Mapping[Variable, Variable]) -> _Links:
     """Share the intermediates of equal numbers, in the layer's order; those that are skipped keep their definitions.
 
-    One that is not proved is shared all the same, so that the claims behind it stay short: then nothing is proved yet,
+    One that is not proved is shared all the same, so that the claims after it stay short: then nothing is proved yet,
     and another round skips it.
     """
     own, theirs = list(chain.own), list(chain.theirs)

@@ -1,7 +1,7 @@
 """Where a function leaves a layer: an array of it that no step gives, and the line.
 
 Definition   an array of the layer is met if a step of the function has its numbers in one run, in some order of axes;
-             what only arrays read that are met need not be
+             what a met array reads need not be met
 Result       a hint beside a refutation, which stands without it
 """
 
@@ -60,7 +60,7 @@ def first_difference(lifted: Lifted, binding: Binding, scalars: Mapping[str, flo
 
 
 def _line_after(lifted: Lifted, met: Mapping[Variable, Variable], wanted: set[Array]) -> str:
-    """Return the line of the last step that reads what was met among the wanted arrays, and is met by none itself."""
+    """Return the line of the last step that rests on wanted arrays alone and does not match any array itself."""
     behind: dict[Array, set[Array]] = {}
     found = ""
     for equation in lifted.layer.equations:

@@ -120,7 +120,7 @@ class Chain:
     def suppose(
         self, mine: Variable, other: Variable, groups: Sequence[tuple[int, ...]], batch: int | None = None
     ) -> None:
-        """Let two arrays be one array of any entries; without a proof, claims behind it hold if they are equal."""
+        """Let two arrays be one array of any entries; without a proof, claims after it hold if they are equal."""
         seen = read_through(other, mine, groups, list(self.ranges)[:batch])
         self.shared.append((mine, self.own.pop(mine), other, self.theirs[other]))
         self.theirs[other] = Equation(other, seen)

@@ -83,7 +83,7 @@ def places_on_axes(name: str, at: Any, rows: int, columns: int) -> tuple[Any, An
     """Return the places of a text with one picture on the axes of time, height and width.
 
     Definition   tokens before the picture have their number on all axes; its rows the number of the first of them, and
-                 on the two other axes row and column are added to it; the tokens behind count on from the largest place
+                 on the two other axes row and column are added to it; the tokens after count on from the largest place
     Shapes       at (..., n), true at the rows of the picture; each result (..., n)
     Raises       InputError where other tokens stand between the rows of the picture
     """
@@ -126,7 +126,7 @@ def frames_of(name: str, spectra: Any, mel: int, frames: int, dtype: DTypeLike) 
 
 
 def rows_of_samples(samples: int, windows: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the rows behind each convolution, of which `windows` tells the width and the stride."""
+    """Return the rows after each convolution, of which `windows` tells the width and the stride."""
     return list(accumulate(windows, lambda rows, each: (rows - each[0]) // each[1] + 1, initial=samples))[1:]
 
 

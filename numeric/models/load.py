@@ -210,11 +210,11 @@ class LoadedModel:
         return text[..., before:]
 
     def _scores_of_all(self, source: list[Any], text: Any) -> Any:
-        """Return the scores of the token behind a text, from all positions."""
+        """Return the scores of the token after a text, from all positions."""
         return self.logits(*source, text)[..., -1, :]
 
     def _scores_beside(self, patches: Any, sizes: Mapping[Symbol, int], before: int, text: Any) -> Any:
-        """Return the scores of the token behind a text with a picture, of which `before` tokens were given."""
+        """Return the scores of the token after a text with a picture, of which `before` tokens were given."""
         arrays = {"tokens": text, "patches": patches, **self._inputs.on_pictures(text, sizes, before)}
         return self._of_arrays(scores_in(self.layer) or "logits", arrays, sizes)[..., -1, :]
 

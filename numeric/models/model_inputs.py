@@ -1,6 +1,6 @@
 """What a user gives a model, as the arrays of its equations: tokens, pictures, sounds, and what these tell.
 
-Definition   tokens that stand for the rows of a picture are the numbers of these rows, behind the vocabulary; beside
+Definition   tokens that stand for the rows of a picture are the numbers of these rows, after the vocabulary; beside
              them stand, where the equations read them, the last and the first position that each position sees, its
              places on three axes, the place of the end of a text, and segments
 Shapes       as in `numeric.models.inputs`
@@ -107,7 +107,7 @@ class ModelInputs:
         return place_of_end(self.name, tokens, self.model.architecture.head.end)
 
     def _with_rows(self, name: str, given: Any, values: Mapping[Symbol, int]) -> Any:
-        """Return tokens, of which those that stand for a picture are the numbers of its rows behind the vocabulary."""
+        """Return tokens, of which those that stand for a picture are the numbers of its rows after the vocabulary."""
         place = self.config.get("image_token_index", self.config.get("image_token_id"))
         if type(place) is not int:
             raise InputError(f"{self.name}: the configuration names no token that stands for a row of a picture")
@@ -143,7 +143,7 @@ class ModelInputs:
     def sizes_of(self, given: Mapping[str, Any]) -> dict[Symbol, int]:
         """Return sizes that differ from one sound or picture to the next.
 
-        They are the rows behind the first and the last convolution of a sound, and the cells of a picture of any size.
+        They are the rows after the first and the last convolution of a sound, and the cells of a picture of any size.
         """
         stem = self._stem
         if isinstance(stem, Waveform):

@@ -31,7 +31,7 @@ class Piece:
 class Run:
     """A link in its pieces: those that run once for a text, and those that run at each step.
 
-    The caches of `after` are read by later links alone: their new rows are written behind the last piece.
+    The caches of `after` are read by later links alone: their new rows are written after the last piece.
     """
 
     link: Link

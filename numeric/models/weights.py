@@ -9,7 +9,7 @@ Source       Glorot and Bengio (2010), equation 16; for the table, sqrt(d_model)
              then has entries of variance 1
 
 The equations determine the role of a weight; heads are separate matrices. In the gradient of a layer, the equation of
-the gradient by a weight determines the role of that weight.
+the gradient with respect to a weight determines the role of that weight.
 
 >>> from derivations.linear import linear
 >>> weights = initialise(linear(), {"d_in": 2, "d_out": 3}, seed=0)

@@ -68,7 +68,7 @@ def _without_key_bias(draft: Draft, keys: Affine, scores: Equation, weights: Equ
 
 
 def value_bias(draft: Draft) -> bool:
-    """Move biases of values behind the average; return whether the layer changed."""
+    """Move biases of values after the average; return whether the layer changed."""
     done = False
     for equation in list(draft.equations.values()):
         values = affine(equation, draft)

@@ -1,4 +1,4 @@
-"""Gradients by the weights of all heads are computed as one product, as the heads themselves are.
+"""Gradients with respect to the weights of all heads are computed as one product, as the heads themselves are.
 
 Definition   dW_i = X^T dQ_i becomes block i of the columns of X^T dQ with dQ = [dQ_1 ... dQ_h], and db_i the same block
              of the sum of the rows of dQ; [dQ_1 ... dQ_h] and [W_1 ... W_h] get names in all products that contain them

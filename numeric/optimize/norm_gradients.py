@@ -44,7 +44,7 @@ def _is_normalised(equation: Equation) -> bool:
 
 
 def _proposal(draft: Draft, normalised: Equation, equation: Equation) -> Proposal | None:
-    """Return the new gradient by u where an equation has both of its terms, through x^ and through v."""
+    """Return the new gradient with respect to u where an equation has both of its terms, through x^ and through v."""
     function, rows, spread = normalised.value.args
     summands = list(terms(equation.value))
     # the two terms stand anywhere in the sum, beside those of other readers

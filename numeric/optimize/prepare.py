@@ -163,14 +163,14 @@ def _whole(threads: Any) -> int:
 
 @dataclass(frozen=True)
 class PreparedGradient:
-    """The gradient of a layer, with the layer's weights: takes its inputs and the gradient by its output."""
+    """The gradient of a layer, with the layer's weights: takes its inputs and the gradient for its output."""
 
     of: Layer
     flat: Layer
     step: Prepared
 
     def __call__(self, *inputs: Any, check: bool = True, **scalars: Any) -> tuple[Any, ...]:
-        """Return the output, the gradients by all real inputs, and the gradients by the weights, nested alike."""
+        """Return the output, the gradients for all real inputs, and the gradients for the weights, nested alike."""
         results = self.step(*inputs, check=check, **scalars)
         results = results if isinstance(results, tuple) else (results,)
         names = [*(p.name for p in self.flat.parameters), *self.step.code.source.pulled_stacks]
@@ -196,7 +196,7 @@ def prepare_gradient(
     without: Iterable[str] = (),
     sizes: Mapping[str, int] | None = None,
 ) -> PreparedGradient:
-    """Return a training step of a layer: its output and all gradients, from inputs and the gradient by the output.
+    """Return a training step of a layer: its output and all gradients, from inputs and the gradient for the output.
 
     Definition   the gradient of the layer with its parts written out, made fast like any other layer
     Shapes       gradients have the shapes of inputs and weights; for inputs and weights without batch axes, or with

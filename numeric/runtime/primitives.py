@@ -228,7 +228,7 @@ def split_axis(x: Any, axis: int, size: int) -> Any:
 
 
 def merge_axes(x: Any, axis: int) -> Any:
-    """Return an array with an axis, counted from the last one, and the axis behind it as one."""
+    """Return an array with an axis, counted from the last one, and the axis after it as one."""
     place = x.ndim + axis
     return x.reshape(*x.shape[:place], x.shape[place] * x.shape[place + 1], *x.shape[place + 2 :])
 

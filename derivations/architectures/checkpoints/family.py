@@ -38,8 +38,8 @@ class Stored:
     are concatenated in that order, and the weights of a section within each head; of several `parts` side by side each
     has its share of the heads. `added` is the number that is added
     to the stored weight to give the weight of the equations. A `stacked` tensor has the experts along its first axis.
-    With `axes` a tensor has other axes than a matrix: "rows" of a table behind axes of length 1, or the "pixels" or
-    "taps" of a kernel behind its outputs and inputs, of which taps stand before the inputs in the equations; a "flat"
+    With `axes` a tensor has other axes than a matrix: "rows" of a table after axes of length 1, or the "pixels" or
+    "taps" of a kernel after its outputs and inputs, of which taps stand before the inputs in the equations; a "flat"
     one is a vector or a number in the equations, whatever its axes; a stacked one of "experts" has their matrices one
     below the other. With `of_layers` one tensor has the columns of all layers side by side.
     """

@@ -26,7 +26,7 @@ POOLED = {
 
 
 def merger(normed: str, first: str, second: str, deep: int = 0) -> Table:
-    """Return the names of two linear maps behind a norm, and of those of rows behind `deep` earlier layers."""
+    """Return the names of two linear maps after a norm, and of those of rows after `deep` earlier layers."""
 
     def at(ours: str, theirs: str) -> Table:
         theirs = f"pictures.{theirs}"

@@ -206,7 +206,7 @@ OLMO_HYBRID = replace(
         ),
     ),
     renamed={r"\battention_layer_norm\b": "input_layernorm", r"\bfeedforward_layer_norm\b": "post_attention_layernorm"},
-    # behind a recurrence the norm before the network has the name of the one after attention
+    # after a recurrence the norm before the network has the name of the one after attention
     same={**AFTER.same, f"{LAYERS}.post_attention_layernorm.weight": f"{LAYERS}.post_feedforward_layernorm.weight"},
 )
 KIMI_LINEAR = replace(

@@ -133,7 +133,7 @@ def _letters(side: Expr) -> set[Symbol]:
 
 
 def _may_go_on(side: Node) -> bool:
-    """Say whether what stands behind a derivative may be differentiated as well: `d/dx x^2 sin x`."""
+    """Say whether what stands after a derivative may be differentiated as well: `d/dx x^2 sin x`."""
     for part in (part for part in side.walk() if isinstance(part, Product)):
         for at, factor in enumerate(part.factors):
             by = {each.key for each in factor.by if isinstance(each, Name)} if isinstance(factor, Derivative) else set()

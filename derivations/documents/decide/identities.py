@@ -107,7 +107,7 @@ def _turns_numbers(sides: Sequence[Node], typings: Sequence[Elaborated], scope: 
 
 
 def _certain(typing: Elaborated) -> Iterator[Finding]:
-    """Yield that the judge proves an equation of the document as it stands."""
+    """Yield a finding for an equation that the judge proves as it is written."""
     reason = "both sides are equal for all values of their letters"
     left, right = typing.sides[:2]
     certain = proved(left, right, typing.stated(), CHECK, reason)
@@ -222,7 +222,7 @@ def verdict_of(
     rule: str,
     what: str,
 ) -> Iterator[Finding]:
-    """Yield what is said of an equation that rests on the document's definitions: wrong only with a second witness."""
+    """Yield a finding for an equation resting on the document's definitions: wrong only with independent evidence."""
     if all(each.level == "proved" for each in found):
         yield Finding("holds", check, f"this equals {what}")
     elif is_refuted(found):

@@ -21,7 +21,7 @@ CHECK = "index"
 
 
 def check_unused_indices(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
-    """Yield that a sum runs over an index that it does not have."""
+    """Yield a finding for a sum whose terms lack its index."""
     sides = statement.chain.sides
     right = sides[0 if link is None else link + 1]
     for part in right.walk():
@@ -44,7 +44,7 @@ def check_unused_indices(statement: Statement, link: int | None, scope: Scope) -
 
 
 def _indices(node: Node) -> Counter[str]:
-    """Return the letters that stand alone below or above other letters, with how often."""
+    """Count the single lower-case letters in subscripts and superscripts."""
     names = (part for part in node.walk() if isinstance(part, Name))
     scripts = (script for name in names for script in (*name.subscripts, *name.superscripts))
     found = (each for script in scripts for each in script.walk() if isinstance(each, Name))

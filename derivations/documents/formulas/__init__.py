@@ -12,7 +12,7 @@ grammar, by its parts     `cursor`: a position among tokens; `scripts`: what sta
                           spaces; `rows`: matrices and cases; `relations`; `building`: nodes of what was read
 grammar, the whole of it  `atoms`: factors; `grammar`: products, sums, relations; `pieces`: what commas separate;
                           `statements`: chains with their conditions, and `read_formula`;
-                          `amounts`: a scale or a unit behind the formula
+                          `amounts`: a scale or a unit after the formula
 back to text              `latex_text`, `plain_text`, with `text_parts` in common; `printing`: `formula_text`
 """
 

@@ -1,7 +1,7 @@
-"""A scale or a unit that stands right behind a formula: `$= 315$ 万`, `$= 14$ GB`, `$= 174$B`, `$25$%`.
+"""A scale or a unit that stands right after a formula: `$= 315$ 万`, `$= 14$ GB`, `$= 174$B`, `$25$%`.
 
 Definition   what changes the value of the number before it belongs to this number; bytes, tokens and the like do not
-Result       `with_amount(reading, behind)`: the last number with its scale and unit. Where they could belong to more
+Result       `with_amount(reading, after)`: the last number with its scale and unit. Where they could belong to more
              than the last number, or could be none, the last statement is not understood
 """
 
@@ -26,7 +26,7 @@ _PREFIXED = re.compile(r"[KkMGTP]i?(?:B|FLOPs|FLOPS|MACs)\Z|ms\Z|(?:hour|day)s?\
 
 
 def with_amount(reading: Reading, behind: str) -> Reading:
-    """Return the reading of a formula with the scale and the unit that begin the text behind it."""
+    """Return the reading of a formula with the scale and the unit that begin the text after it."""
     match = _BEHIND.match(behind) if reading.statements and reading.stopped is None else None
     if match is None:
         return reading

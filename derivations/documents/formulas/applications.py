@@ -37,7 +37,7 @@ _AGGREGATES = {"E": "expectation", "Var": "variance", "V": "variance"}
 
 
 def read_name(reader: Grammar, token: Token | None = None, forced: bool = False) -> Node:
-    """Read a name with its scripts, and its arguments where it is a function, as behind a derivative."""
+    """Read a name with its scripts, and its arguments where it is a function, as after a derivative."""
     token = token or reader.take()
     accent = token.detail if token.detail in _ACCENTED else ""
     base = Name(token.text, font=scripts.font_of(token), accent=accent, start=token.start, end=token.end)
@@ -68,7 +68,7 @@ def read_name(reader: Grammar, token: Token | None = None, forced: bool = False)
 
 
 def _calls(reader: Grammar, token: Token, name: Name) -> bool:
-    """Say whether brackets behind a name may hold its arguments; of single letters `call` has the last word."""
+    """Say whether brackets after a name may hold its arguments; of single letters `call` has the last word."""
     opening = reader.token
     if opening.kind != "open" or opening.text not in "([{":
         return False
@@ -96,7 +96,7 @@ def _is_indicator(token: Token) -> bool:
 
 
 def read_call(reader: Grammar, function: Name, token: Token, forced: bool = False) -> Node:
-    """Read the arguments of a function; behind a letter the brackets may be a factor.
+    """Read the arguments of a function; after a letter the brackets may be a factor.
 
     A letter is a function if it was given, if it is f, g, φ, ψ, σ, O or of another alphabet and does not stand bare
     in its own brackets (`σ(1 - σ)`), and if the brackets hold one name, a list, or a condition: `p(y | x)`.
@@ -197,7 +197,7 @@ def read_entry(reader: Grammar, node: Node) -> Node:
 
 
 def indexed(reader: Grammar, node: Node) -> bool:
-    """Say whether square brackets behind this may hold indices."""
+    """Say whether square brackets after this may hold indices."""
     return reader.syntax != "latex" or isinstance(node, Name)
 
 

@@ -1,4 +1,4 @@
-"""What can be told of tokens before the grammar: groups of scripts, lines that go on, conditions in brackets.
+"""Rewriting of tokens before parsing: groups of scripts, continued lines, conditions in brackets.
 
 Definition   a line that begins with a relation or an operator goes on with the line before
 Assumes      linear time; every token is kept but the breaks before lines that go on
@@ -14,12 +14,12 @@ from derivations.documents.formulas.tokens import Token
 
 __all__ = ["arranged"]
 
-BRACKETS = ("(", "（")  # of a remark behind a statement, which nothing goes on with
+BRACKETS = ("(", "（")  # of a remark after a statement, which nothing goes on with
 _ENDS_STATEMENT = frozenset(("newline", "quad", "comma", "period", "semicolon"))
 
 
 def arranged(tokens: list[Token], end: int) -> list[Token]:
-    """Return the tokens as the grammar reads them, with an end behind them."""
+    """Return the tokens as the grammar reads them, with an end after them."""
     ready = told_bars(list(_groups(_joined(_noted(_set_apart(_remarked(without_brace(tokens))))))))
     ready.append(Token("end", "", end, end))
     return ready
@@ -38,7 +38,7 @@ def _remarked(tokens: list[Token]) -> list[Token]:
 
 
 def _set_apart(tokens: list[Token]) -> list[Token]:
-    r"""Take the brackets away from what is said behind a formula, `\; (i = 1, \dots, n)`: a condition or more."""
+    r"""Take the brackets away from what is said after a formula, `\; (i = 1, \dots, n)`: a condition or more."""
     ready, dropped = list(tokens), set[int]()
     opened: list[tuple[int, set[str]]] = []
     for place, token in enumerate(tokens):
@@ -73,7 +73,7 @@ def _numbers_formula(tokens: list[Token], place: int) -> bool:
 
 
 def _noted(tokens: list[Token]) -> Iterator[Token]:
-    r"""Put what is remarked of a line, `y &= x && \text{by the rule} \\ &= z`, behind a chain that goes on."""
+    r"""Put what is remarked of a line, `y &= x && \text{by the rule} \\ &= z`, after a chain that goes on."""
     notes: list[Token] = []
     noting, matrices = False, 0
     for place, token in enumerate(tokens):
@@ -93,7 +93,7 @@ def _noted(tokens: list[Token]) -> Iterator[Token]:
 
 
 def _is_remark(tokens: list[Token], place: int) -> bool:
-    r"""Say whether what begins here is said of a line that goes on: words, or what stands in brackets, after a space.
+    r"""Say whether a remark on a continued line begins here: words, or something in brackets, after a space.
 
     Words in brackets at the end of a line, `(by definition)`, are a remark wherever it ends.
     """
@@ -156,7 +156,7 @@ def _states_nothing(tokens: list[Token], place: int) -> bool:
 
 
 def _groups(tokens: Iterator[Token]) -> Iterator[Token]:
-    """Turn runs of small letters, and braces of plain text behind ^ and _, into groups."""
+    """Turn runs of small letters, and braces of plain text after ^ and _, into groups."""
     script, closing = "", []
     before: Token | None = None
     for token in tokens:

@@ -30,7 +30,7 @@ _STARTS = frozenset(
     ("number", "digit", "letter", "word", "space", "open", "{", "accent", "big", "cmd", "differential", "nabla", "dots",
      "begin")
 )  # fmt: skip
-_PLACE = frozenset(("close", "comma", "}", "letter", "mid", "semicolon"))  # behind a sign for an argument
+_PLACE = frozenset(("close", "comma", "}", "letter", "mid", "semicolon"))  # after a sign for an argument
 _PLACEHOLDERS = {"dot": "·", ".": "·", "star": "*"}  # `f(\cdot)`, and sizes that are left open, `(*, d)`
 _STRUCTURES = frozenset(("frac", "binom", "sqrt", "root", "underbrace", "overbrace", "overset", "underset", "stackrel"))
 
@@ -184,7 +184,7 @@ class Atoms(Grammar):
         return [self.signed_factor() for _ in range(count)], ["comma"] * (count - 1)
 
     def skip_empty(self) -> None:
-        """Pass braces with nothing in them, which keep signs apart, `{} + x`; with a script they mean something."""
+        """Skip empty braces, which only separate signs, `{} + x`; keep those that carry a script."""
         while self.at("{") and not self.token.detail and self.tokens[self.position + 1].kind == "}":
             if self.tokens[self.position + 2].kind in ("^", "_"):
                 break

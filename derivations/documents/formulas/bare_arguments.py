@@ -1,7 +1,7 @@
 r"""Arguments of functions without brackets, `\sin m \theta`: where they end.
 
 Definition   factors side by side up to the next function; the variable of an integral is none of them. Where brackets
-             or what stands behind them could belong to the argument or not, the reading stops
+             or what stands after them could belong to the argument or not, the reading stops
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def bare_next(reader: Grammar) -> bool:
 
 
 def goes_on(reader: Grammar, token: Token, opening: Token, value: Call) -> bool:
-    r"""Say whether letters behind brackets belong to the argument too: `\cos (m - n) \theta`, an angle behind a sum.
+    r"""Say whether letters after brackets belong to the argument too: `\cos (m - n) \theta`, an angle after a sum.
 
     They do where the brackets stand apart from a function of LaTeX; else it cannot be told.
     """

@@ -74,7 +74,7 @@ class Cursor:
 class Grammar(Cursor, ABC):
     """The grammar as its parts see it: what they call to read what stands inside them.
 
-    `functions` are single letters that are functions. `waiting` are brackets that were read behind a letter as if they
+    `functions` are single letters that are functions. `waiting` are brackets that were read after a letter as if they
     held arguments, and are a factor: the next one. `integrals` counts those around what is read.
     """
 

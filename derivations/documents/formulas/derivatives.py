@@ -1,7 +1,7 @@
 r"""Derivatives: fractions that are one, `\partial y`, gradients, and differentials `dy`.
 
 Definition   `\frac{\partial y}{\partial x}`, `\frac{dy}{dx}` and `\mathrm{d}y / \mathrm{d}x` are derivatives; in
-             `\frac{\partial}{\partial x} y` the operand comes behind
+             `\frac{\partial}{\partial x} y` the operand comes after
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MARKED = re.compile(r"d[A-Zfxyz]\Z")  # a differential of plain text is one wor
 
 
 def fraction(above: Node, below: Node, start: int, end: int, slashed: bool = False) -> Node:
-    """Return a fraction, or the derivative that it writes; `of` is the empty name where the operand comes behind."""
+    """Return a fraction, or the derivative that it writes; `of` is the empty name where the operand comes after."""
     by = _differentials(below)
     of = _differential(above)
     if by and of is not None:
@@ -91,7 +91,7 @@ def _total(node: Node) -> Node | None:
 def read_operand(reader: Grammar) -> Node:
     """Read what a derivative is taken of: one factor, and a number in front of it.
 
-    Brackets behind a letter hold its arguments.
+    Brackets after a letter hold its arguments.
     """
     reader.deeper()
     node = _operand(reader)

@@ -5,7 +5,7 @@ Definition   clause   = [side] {relation side}                      relations: =
              product  = factor {[operator] factor | "/" factor}     in order; side by side only outside of code
              factor   = atom {script | "[" indices "]" | "!" | ".T"}
              atom     = number | name | name "(" clauses ")" | brackets | fraction | root | aggregate | matrix | ...
-Assumes      a slash takes what stands before it up to the last `\times`; behind it one factor, and letters that are
+Assumes      a slash takes what stands before it up to the last `\times`; after it one factor, and letters that are
              glued to it (`1/2n`). A name applied to brackets is a function by its form: see `Reader.calls`
 Raises       Stopped, where understanding ends
 """
@@ -56,7 +56,7 @@ class Reader(Atoms):
             signs.append("←")
         while relations.relation_next(self):
             if self.syntax != "latex" and not self.depth and "=" in signs and self.at("rel", "←"):
-                self.position = len(self.tokens) - 1  # a note behind an equation: `Q = X W   ← queries`
+                self.position = len(self.tokens) - 1  # a note after an equation: `Q = X W   ← queries`
                 break
             signs.append(relations.read_relation(self))
             if signs[-1] in (":", "<", ">") and not self.side_next():
@@ -76,7 +76,7 @@ class Reader(Atoms):
         return known and following.kind == "rel" and following.text == "=" and not following.spaced
 
     def updated(self, old: Node) -> Node:
-        """Read what is behind `x +=`, and return the new x, `x + (...)`; it is all that the clause says."""
+        """Read what is after `x +=`, and return the new x, `x + (...)`; it is all that the clause says."""
         operator = self.take()
         self.take()
         behind = self.side()
@@ -188,7 +188,7 @@ class Reader(Atoms):
         return marks or (sizes and between) or self.updates()
 
     def divided(self, slash: str, factors: list[Node], operators: list[str], run: int) -> int:
-        """Read what is behind a slash and let it divide the factors from `run` on; return where the next run begins."""
+        """Read what is after a slash and let it divide the factors from `run` on; return where the next run begins."""
         below = self.denominator()
         if derivatives.is_derivative(factors[-1], below):  # `A ∂L/∂Y`
             run = len(factors) - 1
@@ -240,7 +240,7 @@ class Reader(Atoms):
         return self.factor()
 
     def power_of_ten_behind(self) -> bool:
-        r"""Say whether a times sign and a power of ten come next, as behind the 3.2 of `3.2 \times 10^{15}`."""
+        r"""Say whether a times sign and a power of ten come next, as after the 3.2 of `3.2 \times 10^{15}`."""
         kinds = [token.kind for token in self.tokens[self.position : self.position + 3]]
         if kinds != ["op", "number", "^"] or self.token.text not in ("times", "dot", "star"):
             return False
@@ -272,7 +272,7 @@ def _bounds_range(node: Node) -> bool:
 
 
 def _begins_factor(token: Token) -> bool:
-    """Say whether a factor may begin with a token: behind the letter x for a times sign, behind the word mod."""
+    """Say whether a factor may begin with a token: after the letter x for a times sign, after the word mod."""
     return token.kind in ("letter", "word", "number", "digit", "open", "{")
 
 

@@ -36,7 +36,7 @@ class SignLexer:
         self.braces: list[tuple[int, str, int]] = []  # open braces: place, how the grammar sees them, tokens before
         self.environments: list[str] = []
         self.spaced = False
-        self.wide = False  # behind `\;` and the like
+        self.wide = False  # after `\;` and the like
         self.aligned = 0  # signs of alignment in this line
         self.single = 0  # so many arguments of one character may follow: `\frac12`, `x^12`
         self.fence_sides = ""  # after \left or \right: a period is an empty fence
@@ -100,7 +100,7 @@ class SignLexer:
         return end
 
     def has_differentials(self, before: str) -> bool:
-        """Say whether d before a capital letter makes its differential: not behind a number, and not in a script."""
+        """Say whether d before a capital letter makes its differential: not after a number, and not in a script."""
         if before == "number" or (self.braces and self.braces[-1][1] == "argument"):
             return False
         return self.differentials_defined
@@ -111,7 +111,7 @@ class SignLexer:
         return not _BARE_D.search(self.text) or bool(_DEFINED.search(self.text))
 
     def number(self, written: str, start: int, end: int, limit: int) -> int:
-        """Add a number with what stands behind it."""
+        """Add a number with what stands after it."""
         before = (self.tokens[-1].kind, self.tokens[-1].text) if self.tokens else ("", "")
         raised = before[0] in ("_", "^") and self.spaced is False
         if raised or self.single:
@@ -126,7 +126,7 @@ class SignLexer:
                 written = self.text[start:end]
         side = not self.tokens or self.tokens[-1].kind == "rel"
         scale, unit, percent, following = "", "", False, end
-        if not raised:  # what stands behind `10^9` belongs to the whole of it
+        if not raised:  # what stands after `10^9` belongs to the whole of it
             scale, unit, percent, following = latex_amount(self.text, written, end, limit, side)
         number = printed_number(written, start, following, scale, unit, percent)
         self.tokens.append(Token("number", number.text, start, following, self.spaced, "", number))
@@ -144,7 +144,7 @@ class SignLexer:
             if not self.braces:
                 stop(start, "a brace is closed that was not opened")
             opened, seen, first = self.braces.pop()
-            if seen == "infix":  # the brace closes what stands behind `\over`, and what stands around it
+            if seen == "infix":  # the brace closes what stands after `\over`, and what stands around it
                 self.add("}", "}", start, start)
                 opened, seen, first = self.braces.pop()
             if seen in words.WRAPPED.values():
@@ -188,7 +188,7 @@ class SignLexer:
         self.braces.append((start, "infix", len(self.tokens)))
 
     def quoted(self, start: int, end: int) -> int:
-        r"""Add words between quotation marks; a mark right behind a letter is two primes, `f"(x)`."""
+        r"""Add words between quotation marks; a mark right after a letter is two primes, `f"(x)`."""
         mark = self.text[start]
         if mark == "<" and self.tokens and self.tokens[-1].kind not in ("comma", "open", "rel", "{"):
             self.add("rel", "<", start, start + 1)  # else the name of a token, `[x_1, <eos>]`

@@ -1,8 +1,8 @@
-r"""Printed numbers: their value, exactly, half a unit of the last digit that is printed, and what stands behind.
+r"""Printed numbers: their value, exactly, half a unit of the last digit that is printed, and what stands after.
 
 Definition   4.8 億 is 480000000, printed to 10^7, so half a unit is 5000000; 20% is 1/5, printed to 1/100
 Assumes      a comma, a space, an apostrophe or an underscore between groups of digits separates thousands; in LaTeX a
-             single italic letter behind a number is a factor, `2B`, unless both are a whole side, `N = 175B`
+             single italic letter after a number is a factor, `2B`, unless both are a whole side, `N = 175B`
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BEHIND = re.compile(
     r"(?:\\[,;: ]|[ ~])*(?P<open>\\(?:text|mathrm|textrm)\s*\{\s*)?(?P<word>" + AMOUNT + r")(?P<close>\s*\})?"
 )
 _PERCENT = re.compile(r"(?:\\[,;]|[ ~])*\\%|%| %(?=\s*(?:\Z|[,;.)=}]|\\(?:approx|q?quad|text)\b))")
-_BYTES = frozenset(("KB", "kB", "MB", "GB", "TB", "PB"))  # units even in italics, behind a space that shows
+_BYTES = frozenset(("KB", "kB", "MB", "GB", "TB", "PB"))  # units even in italics, after a space that shows
 _SIDE_ENDS = re.compile(r"\s*(?:\Z|[,=]|\\)")
 _SEPARATORS = re.compile(r"\{,\}|\\[,;! ]|[~_\u2009\u202f\u00a0 ']")
 
@@ -31,7 +31,7 @@ _SEPARATORS = re.compile(r"\{,\}|\\[,;! ]|[~_\u2009\u202f\u00a0 ']")
 def printed_number(
     written: str, start: int, end: int, scale: str = "", unit: str = "", percent: bool = False
 ) -> Number:
-    """Return the number that `written` prints, with a word for a power of ten, a unit, or a percent sign behind it."""
+    """Return the number that `written` prints, with a word for a power of ten, a unit, or a percent sign after it."""
     text = normalize("NFKC", _SEPARATORS.sub(",", written))
     digits, _, exponent = text.replace(",", "").lower().partition("e")
     whole, _, decimals = digits.partition(".")
@@ -95,7 +95,7 @@ def _is_upright(match: re.Match[str], letters: int) -> bool:
 
 
 def _is_of_bytes(match: re.Match[str], text: str, digits: str, side: bool) -> bool:
-    """Say whether GB is a unit in italics: behind a space that shows, or where `84GB` is all of a side."""
+    """Say whether GB is a unit in italics: after a space that shows, or where `84GB` is all of a side."""
     glued = match.start() == match.start("word") and side and len(digits) > 1
     whole = glued and bool(_SIDE_ENDS.match(text, match.end("word")))
     return match["word"] in _BYTES and (whole or _is_apart(match))

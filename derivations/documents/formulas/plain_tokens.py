@@ -49,8 +49,8 @@ _SUFFIX = re.compile(
 )
 _COUNTED = re.compile(r"(?:[词詞]元|トークン|[层層个個头頭次回枚])\s*[×*/÷·]")  # words, and no units: `12 層 × 64`
 _IN_BYTES = re.compile(r"[=≈＝]\s?[\d.,]+\s?[MGT]i?B\b")
-_REMAINDER = re.compile(r"\s*\d")  # behind `7%`
-_FACTOR = re.compile(r"\s*[\w(]")  # behind `7 %`
+_REMAINDER = re.compile(r"\s*\d")  # after `7%`
+_FACTOR = re.compile(r"\s*[\w(]")  # after `7 %`
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _COMPUTED = re.compile(r"\d\s*[*/]|[*/]\s*\d")
 _SCRIPT_SIGNS = frozenset(signs.SUBSCRIPTS) | {"_"}
@@ -133,7 +133,7 @@ def _is_amount(text: str, tokens: list[Token]) -> bool:
 
 
 def _is_time(tokens: list[Token], text: str, end: int) -> bool:
-    """Say whether a letter behind a number is a unit, `7.4e18 / 1.5e14 = 49,600 s`: nothing before it is a letter."""
+    """Say whether a letter after a number is a unit, `7.4e18 / 1.5e14 = 49,600 s`: nothing before it is a letter."""
     alone = bool(tokens) and tokens[-1].kind == "rel" and not text[end : end + 3].strip().isalnum()
     return alone and all(token.kind in _OF_NUMBERS for token in tokens)
 

@@ -23,5 +23,5 @@ def formula_text(node: Node, syntax: Literal["latex", "plain"] = "latex") -> str
 
 
 def statements_text(statements: Iterable[Chain], syntax: Literal["latex", "plain"] = "latex") -> str:
-    """Return statements one behind another."""
+    """Return statements one after another."""
     return "; ".join(formula_text(each, syntax) for each in statements)

@@ -94,7 +94,7 @@ class _Author:
         pieces, done = [], old.start
         for before, after in pairs:
             if before.start < done:
-                return self.printed(new)  # the parts are not written one behind another
+                return self.printed(new)  # the parts are not written one after another
             between = self.text[done : before.start]
             pieces += [_with_sign(between, signs.get(id(before))), self.edited(before, after)]
             done = before.end

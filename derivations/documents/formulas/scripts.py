@@ -101,7 +101,7 @@ def _is_capital(node: Node) -> bool:
 
 
 def read_superscript(reader: Grammar) -> Node:
-    """Read a superscript, behind its sign."""
+    """Read a superscript, after its sign."""
     token = reader.token
     if token.kind == "op" and token.text in ("star", "+", "-", "*") and reader.syntax != "code":
         following = reader.tokens[reader.position + 1]
@@ -147,7 +147,7 @@ def read_superscript(reader: Grammar) -> Node:
 
 
 def read_subscript(reader: Grammar) -> tuple[Node, ...]:
-    """Read a subscript, behind its sign."""
+    """Read a subscript, after its sign."""
     if reader.at("op") and reader.token.text in _MARKS:  # `s_+`
         return (_mark(reader),)
     if not reader.at("{"):

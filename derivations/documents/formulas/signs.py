@@ -38,7 +38,7 @@ SIGNS: dict[str, tuple[str, str]] = {
     ",": ("comma", ","), "、": ("comma", ","), ";": ("semicolon", ";"), ":": ("rel", ":"), ".": ("period", "."),
     "。": ("period", "."), "_": ("_", "_"), "^": ("^", "^"), "∅": ("letter", "emptyset"), "≺": ("rel", "<"),
 }  # fmt: skip
-MARKS = frozenset("✅❌✓✔✗✘☑⚠⭐")  # they begin a remark behind a formula of plain text
+MARKS = frozenset("✅❌✓✔✗✘☑⚠⭐")  # they begin a remark after a formula of plain text
 COMBINING = {  # characters that put an accent on the letter before them
     "\u0302": "hat", "\u0303": "tilde", "\u0304": "bar", "\u0305": "bar", "\u0307": "dot", "\u20d7": "vec",
 }  # fmt: skip

@@ -1,4 +1,4 @@
-r"""A formula as statements: chains between commas and line breaks, lists, and conditions behind.
+r"""A formula as statements: chains between commas and line breaks, lists, and the conditions that follow.
 
 Definition   `Q = X W_Q, \quad K = X W_K` is two statements, `i = 1, \dots, h` one with a list, and
              `Q_i = X W_i^Q, \quad i = 1, \dots, h` one with a condition
@@ -28,7 +28,7 @@ Syntax = Literal["latex", "plain", "code"]
 
 @dataclass(frozen=True)
 class Stop:
-    """Where understanding ended, and why; what stands behind the offset was not read."""
+    """Where understanding ended, and why; what stands after the offset was not read."""
 
     offset: int
     reason: str
@@ -87,7 +87,7 @@ def _chain(piece: Piece) -> Chain:
 
 
 def _tuples(pieces: list[Piece]) -> Iterator[list[Piece]]:
-    """Take `q, k = x W, x U` apart: names before a relation, and as many sides behind it, one by one."""
+    """Take `q, k = x W, x U` apart: names before a relation, and as many sides after it, one by one."""
     number = 0
     while number < len(pieces):
         first = number

@@ -105,7 +105,7 @@ def read_structure(reader: Grammar) -> Node:
 
 
 def read_aggregate(reader: Grammar) -> Node:
-    """Read a sum, a product, a maximum ...; without anything behind it, it is a name."""
+    """Read a sum, a product, a maximum ...; without anything after it, it is a name."""
     token = reader.take()
     word = next(name for name, kind in words.BIG.items() if kind == token.text)
     below, above, _ = scripts.read_scripts(reader)
@@ -146,7 +146,7 @@ def _read_aggregate_of(reader: Grammar, kind: str, below: tuple[Node, ...], abov
 
 
 def space_next(reader: Grammar) -> bool:
-    r"""Say whether a letter behind `\in` is a space of numbers: R and `N_+`, but not `N(v)` or `C_j`."""
+    r"""Say whether a letter after `\in` is a space of numbers: R and `N_+`, but not `N(v)` or `C_j`."""
     if not reader.at("letter") or reader.token.text not in "RNZC":
         return False
     kinds = [token.kind for token in reader.tokens[reader.position + 1 : reader.position + 4]]

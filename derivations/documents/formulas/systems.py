@@ -1,6 +1,6 @@
-r"""Systems of equations behind one brace: `\left\{\begin{aligned} a &= 1 \\ b &= 2 \end{aligned}\right.`.
+r"""Systems of equations after one brace: `\left\{\begin{aligned} a &= 1 \\ b &= 2 \end{aligned}\right.`.
 
-Definition   all of a formula stands behind a brace that nothing closes, in `cases`, or in an array that nothing
+Definition   all of a formula stands after a brace that nothing closes, in `cases`, or in an array that nothing
              surrounds, and every line states things by itself: it has a relation before its first comma, and no second
              column
 Result       `without_brace(tokens)`: the lines alone, one statement each; what is no such system as it is
@@ -47,7 +47,7 @@ def _is_around(tokens: list[Token]) -> bool:
 
 def _states_in_every_line(tokens: list[Token]) -> bool:
     """Say whether there are several lines, each with a relation, and with no sign of a column but in front of it."""
-    depth, lines, before, listing = 0, [False], "", False  # behind a comma nothing more is stated, only listed
+    depth, lines, before, listing = 0, [False], "", False  # after a comma nothing more is stated, only listed
     for token in tokens:
         if depth == 0 and token.kind == "newline":
             lines.append(False)

@@ -62,7 +62,7 @@ def _bounds(node: Aggregate, write: Callable[[Node], str]) -> str:
 
 
 def chain_text(node: Chain, write: Callable[[Node], str], relations: dict[str, str], condition: str) -> str:
-    """Return sides with the relations between them, and the condition behind."""
+    """Return sides with the relations between them, and the condition that follows."""
     text = write(node.sides[0])
     for relation, side in zip(node.relations, node.sides[1:], strict=True):
         text += f" {write(relation) if isinstance(relation, Arrow) else relations[relation]} {write(side)}"

@@ -197,7 +197,7 @@ SCALES: dict[str, int] = {  # words for powers of ten
     **dict.fromkeys(("百亿", "百億"), 10),
     **dict.fromkeys(("千亿", "千億"), 11),
 }
-#: A scale or a unit behind a number.
+#: A scale or a unit after a number.
 AMOUNT = (
     r"[A-Za-z]+|[千百十万萬亿億兆]+|字[節节]|位元[组組]|バイト|[词詞]元|トークン|小[时時]|時間"
     r"|[维維个個次位倍层層头頭条條秒分天日回枚]"

@@ -1,4 +1,4 @@
-"""A formula that is one edit away from the known formula of what is named there.
+"""A formula that is one edit away from the known formula that its context names.
 
 Definition   an edit changes one place of the formula and keeps its letters. A formula of the handbook is named by its
              left side and by a word somewhere in the document; one of the catalogue by its left side
@@ -47,7 +47,7 @@ from derivations.documents.verdicts import Finding
 __all__ = ["check_nearest"]
 
 CHECK = "nearest"
-NEAR = 20  # statements before and behind
+NEAR = 20  # statements before and after
 MOST_TYPINGS = 1  # whose edits are tried
 MOST_NODES = 100  # the known formulas are shorter
 NO_ROOT = "the root is missing"
@@ -109,7 +109,7 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
 
 @dataclass(frozen=True)
 class _Alike:
-    """A known formula that a side is under a typing, with the letters of its family that stand elsewhere."""
+    """A known formula that a side equals under a typing, and which letters of its family are misplaced."""
 
     known: Known
     expression: Expr
@@ -125,7 +125,7 @@ def _known(side: Node, typing: Elaborated, said: Said) -> Iterator[_Alike]:
 
 
 def _usual(alike: Sequence[_Alike], said: Said) -> Iterator[Finding]:
-    """Yield that a formula is the usual one of the handbook that its left side names, with each letter in its role.
+    """Yield a finding for the usual formula that the left side names in the handbook, with each letter in its role.
 
     Its letters are what they most likely are: of vectors X^T Y and Y^T X are one number.
     """
@@ -163,7 +163,7 @@ def _known_forms(equation: Equation) -> tuple[Known, ...]:
 
 
 def _rows_and_columns(expression: Expr) -> frozenset[tuple[str, tuple[str, ...]]]:
-    """Return at which axes arrays are read at the row and at the column of the result: X^T Y and Y^T X differ there."""
+    """Return which axes of arrays the row and the column of the result index: X^T Y and Y^T X differ there."""
     entries = expression.atoms(Indexed)
     found = ((str(each.base.label), tuple(str(at) for at in each.indices if str(at) in OUTER)) for each in entries)
     read = {(label, at) for label, at in found if at}

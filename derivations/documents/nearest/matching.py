@@ -97,7 +97,7 @@ def _is_proved(one: Plain, other: Plain, letters: dict[Expr, Expr]) -> bool:
 
 
 def _defined(*expressions: Expr) -> list[Assumption]:
-    """Return that no divisor is zero, and that roots and logarithms exist: formulas are compared where defined."""
+    """Return the conditions of a comparison: no divisor is zero, and roots and logarithms exist."""
     bound = {symbol for each in expressions for whole in each.atoms(Sum) for symbol in whole.bound_symbols}
     powers = {power for each in expressions for power in each.atoms(Pow) if not power.base.is_positive}
     found: list[Basic] = [Ne(power.base, 0) for power in powers if power.exp.could_extract_minus_sign()]

@@ -1,4 +1,4 @@
-"""What a document says elsewhere of the same letter: a second witness against a formula.
+"""What a document says elsewhere of the same letter: independent evidence against a formula.
 
 Definition   an equation restates another one if both define one letter, up to its indices
 Result       `restated_as(left, statement, scope)`: the titles of the known formulas that the other equations state;

@@ -3,7 +3,7 @@
 Definition   a run goes on where an operator, a factor, a function or a bracket follows it that could belong to it, and
              begins before where one of them stands in front of it
 Result       `begins_before` and `goes_on` say whether a run would be cut out of something longer
-Assumes      a dash between spaces behind a number, and a bracket that holds words or a relation, belong to the prose
+Assumes      a dash between spaces after a number, and a bracket that holds words or a relation, belong to the prose
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def begins_before(tokens: Sequence[Token], position: int, closing: Mapping[int, 
     if before < 0:
         return False
     token = tokens[before]
-    if token.text == "|":  # the bar of a condition, behind what it is a condition of
+    if token.text == "|":  # the bar of a condition, after what it is a condition of
         subject = before - 1 - _is_space(tokens, before - 1)
         return subject >= 0 and (tokens[subject].is_mathematical and tokens[subject].kind in ("name", "number"))
     match token.kind:

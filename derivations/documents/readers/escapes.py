@@ -1,7 +1,7 @@
 r"""Backslashes that a format asks for and mathematics does not: `\\\\` for `\\`, `\_` for an index, `\[1\]` for `[1]`.
 
 Definition   a formula is written for a site that takes one level of backslashes away if it has four of them in a row,
-             braces with two on both sides, or an index with a backslash behind a brace or in front of one
+             braces with two on both sides, or an index with a backslash after a brace or in front of one
 Result       `undoubled(formula)` has what mathematics reads, at the same places; `unescaped(code)` is code in a command
              of LaTeX as a reader sees it
 Assumes      four backslashes are never two ends of lines; a name such as `learning\_rate` keeps its underscore

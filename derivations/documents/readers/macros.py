@@ -82,7 +82,7 @@ PACKAGES = {
 
 
 def group_end(text: str, start: int, limit: int = _MAX_BODY) -> int | None:
-    """Return the offset behind the group whose opening brace stands at `start`; None: it does not close in reach."""
+    """Return the offset after the group whose opening brace stands at `start`; None: it does not close in reach."""
     depth = 0
     for match in _BRACE.finditer(text, start, min(len(text), start + limit)):
         depth += {"{": 1, "}": -1}.get(match[0], 0)

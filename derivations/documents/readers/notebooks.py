@@ -31,7 +31,7 @@ def read(text: str, file: str) -> Document:
     cells = _cells(notebook)
     if cells is None:
         return Document(file, (), (Problem(Place(1, 1), "no notebook: the JSON holds no cells; repair it"),))
-    macros = Expansion.in_document(len(text))  # what one cell defines holds in those behind it
+    macros = Expansion.in_document(len(text))  # what one cell defines holds in those after it
     blocks: list[Block] = []
     problems: list[Problem] = []
     for number, cell in enumerate(cells, 1):

@@ -24,7 +24,7 @@ _UNITS = (
     "|s|[mµun]s|sec|seconds?|minutes?|hours?|days?|weeks?|months?|years?|[kMG]Hz|USD|dollars"
 )
 _SCALE = r"\ ?(?:[万萬][亿億]|[十百千]?[万萬億亿兆]|百[万萬])"
-_WIDE_UNITS = r"字[节節]|位元[组組]|バイト|[词詞]元|トークン|[层層个個头頭次回枚]"  # behind the last they are prose
+_WIDE_UNITS = r"字[节節]|位元[组組]|バイト|[词詞]元|トークン|[层層个個头頭次回枚]"  # after the last they are prose
 _RAISED = "⁼⁽⁾" + "".join(SUPERSCRIPTS)
 _GREEK = "Α-Ωα-ω"
 _LOWERED = "".join(SUBSCRIPTS)
@@ -76,11 +76,11 @@ class Run:
     operands: list[Token] = field(default_factory=list)
     operators: list[str] = field(default_factory=list)
     spaced: list[bool] = field(default_factory=list)
-    next: int = 0  # the token behind the last operand
+    next: int = 0  # the token after the last operand
 
     @property
     def end(self) -> int:
-        """The offset behind the last operand."""
+        """The offset after the last operand."""
         return self.operands[-1].end
 
 
@@ -151,12 +151,12 @@ def read_run(tokens: Sequence[Token], position: int, closing: Mapping[int, int])
 
 
 def skip_spaces(tokens: Sequence[Token], position: int) -> int:
-    """Return the position behind a space."""
+    """Return the position after a space."""
     return position + 1 if position < len(tokens) and tokens[position].kind == "space" else position
 
 
 def _operand(tokens: Sequence[Token], position: int, closing: Mapping[int, int]) -> tuple[Token | None, int]:
-    """Return the operand that begins at a token, signs and roots in front of it left out, and the token behind it."""
+    """Return the operand that begins at a token, signs and roots in front of it left out, and the token after it."""
     while position < len(tokens) and (tokens[position].kind == "prefix" or tokens[position].text in ("-", "−")):
         position += 1
     if position >= len(tokens):
@@ -181,7 +181,7 @@ def _operand(tokens: Sequence[Token], position: int, closing: Mapping[int, int])
 def _stands_beside(
     operand: Token, tokens: Sequence[Token], position: int, closing: Mapping[int, int], space_before: bool
 ) -> bool:
-    """Say whether a token begins a factor behind an operand: `2 n`, `6ND`, `softmax(x) V`, but not `x I`, `8 heads`."""
+    """Say whether a token begins a factor after an operand: `2 n`, `6ND`, `softmax(x) V`, but not `x I`, `8 heads`."""
     token = tokens[position]
     behind = tokens[position + 1].kind if position + 1 < len(tokens) else ""
     if not operand.is_mathematical:

@@ -79,7 +79,7 @@ def _between(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_sign_of_a_call(tokens: Sequence[Token], position: int, closing: Mapping[int, int]) -> bool:
-    """Say whether a minus stands right before a function, `-log(0.5) = 0.693`, and behind nothing to subtract from."""
+    """Say whether a minus right before a function is its sign, `-log(0.5) = 0.693`, and not a subtraction."""
     if tokens[position].text not in ("-", "−") or position + 2 not in closing:
         return False
     before = position - 1 - (tokens[position - 1].kind == "space") if position else -1
@@ -168,7 +168,7 @@ def has_arrow(text: str) -> bool:
 
 
 def _is_flow(text: str) -> bool:
-    """Say whether a text as a whole runs from size to size by arrows."""
+    """Say whether a whole text is sizes with arrows between them."""
     text = text.strip()
     return has_arrow(text) and not re.search(r"[\s。，,;；()（）「」]", text) and all(
         re.search(r"\d|^\w{1,3}$", side) for side in re.split(r"->|→|⟶|=>", text)

@@ -247,7 +247,7 @@ def _without_environment(formula: Excerpt) -> Excerpt:
 
 
 def _prose_passage(excerpt: Excerpt) -> Iterator[Passage]:
-    if excerpt.text.strip(" \t\n$"):  # a formula that only defined macros leaves its marks behind
+    if excerpt.text.strip(" \t\n$"):  # a formula that only defined macros leaves its marks after
         yield excerpt.passage("prose")
 
 

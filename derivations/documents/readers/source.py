@@ -34,7 +34,7 @@ class Source:
 
     @cached_property
     def starts(self) -> Sequence[int]:
-        """The offsets at which lines start, and behind them one past the last line."""
+        """The offsets at which lines start, and after them one past the last line."""
         return line_starts(self.text)
 
     @property
@@ -113,7 +113,7 @@ def _offset(run: tuple[int, int]) -> int:
 
 
 def joined(source: Source, parts: Iterable[Excerpt]) -> Excerpt:
-    """Return excerpts of one source, one behind another, as one."""
+    """Return excerpts of one source, one after another, as one."""
     texts: list[str] = []
     runs: list[tuple[int, int]] = []
     length = 0
@@ -129,7 +129,7 @@ def joined(source: Source, parts: Iterable[Excerpt]) -> Excerpt:
 
 
 def line_starts(text: str) -> Sequence[int]:
-    """Return the offsets at which lines start, and behind them one past the last line."""
+    """Return the offsets at which lines start, and after them one past the last line."""
     return array("q", chain((0,), (match.end() for match in _LINE_FEED.finditer(text)), (len(text) + 1,)))
 
 

@@ -27,7 +27,7 @@ from derivations.language.printing.words import Kind, language, said, word
 __all__ = ["emitted", "label_of"]
 
 _DISPLAY = re.compile(r"\\\[\n(.*?)\n\\\]", re.DOTALL)
-_ROLE = re.compile(r"(?<!\\)\\\((.*?)\\\)")  # words beside formulas have their backslashes behind a backslash
+_ROLE = re.compile(r"(?<!\\)\\\((.*?)\\\)")  # words beside formulas have their backslashes after a backslash
 
 
 def emitted(block: MarkedBlock, options: Options, form: str, label: str = "") -> str:

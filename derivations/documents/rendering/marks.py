@@ -2,7 +2,7 @@ r"""Marks in a text, and the blocks between a mark and its end.
 
 Definition   a mark is a comment alone on its line: `<!-- derivation: softmax.jacobian steps -->` in Markdown,
              `% derivation: ...` in LaTeX, `.. derivation: ...` in reStructuredText; its block goes on to the comment
-             `end`. In a list or a quotation the mark stands behind the signs of these
+             `end`. In a list or a quotation the mark stands after the signs of these
 Result       the blocks in order, each with the words of its mark and the stretch of the text that is to be filled
 Raises       MarkError for a mark without an end, marks inside one another, an end without a mark, a mark with text
              beside it
@@ -34,7 +34,7 @@ class MarkError(ValueError):
 
 @dataclass(frozen=True)
 class MarkedBlock:
-    """A block: the kind of its mark and the words behind it, its line, and the stretch [start, end) of its lines.
+    """A block: the kind and the words of its mark, its line, and the span [start, end) of its lines.
 
     `prefix` is what stands in front of every line of it, `newline` what ends them.
     """
@@ -58,7 +58,7 @@ class MarkedBlock:
 
 
 class _Comment(NamedTuple):
-    """What comments look like: how one alone on its line opens and closes, a mark anywhere, and how an end is written.
+    """Comment syntax: what opens and closes one alone on its line, what precedes a mark anywhere, the comment `end`.
 
     The first group of what opens is what stands in front of it.
     """

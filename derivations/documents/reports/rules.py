@@ -66,7 +66,7 @@ RULES = {
         Rule(
             "derivative",
             "A derivative that is written out must have the numbers of the derivative",
-            "The formula on the left was derived by differences, for random letters. Mend the factor, the sign, the "
+            "The judge compared it with the derivative of the formula on the left. Mend the factor, the sign, the "
             "index or the transpose.",
         ),
         Rule(

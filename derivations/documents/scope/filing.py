@@ -1,4 +1,4 @@
-"""Declarations of one kind, put where a statement finds those around it; and the families of names.
+"""Declarations of one kind, indexed by letter and section for look-up; and the families of names.
 
 Definition   `W_1^Q` and `W_i^Q` are one family: the same name with its numbers and single letters left open
 """
@@ -32,7 +32,7 @@ class Filed:
     declarations: list[Declaration] = field(default_factory=list)
 
     def add(self, declaration: Declaration, section: int, block: int) -> None:
-        """Put a declaration behind those of its block and of the blocks before."""
+        """Add a declaration after those of its block and of earlier blocks."""
         entry = (block, len(self.declarations))
         self.declarations.append(declaration)
         key = fold_key(declaration.key)
@@ -44,14 +44,14 @@ class Filed:
         return fold_key(key) in self.anywhere
 
     def around(self, key: str, section: int, block: int) -> tuple[list[Declaration], list[Declaration]]:
-        """Return what stands in a section up to a block and behind it, the nearest first; at most 16 of each."""
+        """Return what stands in a section up to a block and after it, the nearest first; at most 16 of each."""
         entries = self.by_section.get((fold_key(key), section), [])
         cut = bisect_left(entries, (block + 1, -1))
         before = [self.declarations[n] for _, n in reversed(entries[max(cut - _MOST_FOUND, 0) : cut])]
         return before, [self.declarations[n] for _, n in entries[cut : cut + _MOST_FOUND]]
 
     def nearest(self, key: str, section: int, block: int) -> tuple[Placed | None, Placed | None]:
-        """Return the last declaration in a section up to a block, and the first behind it, with their blocks."""
+        """Return the last declaration in a section up to a block, and the first after it, with their blocks."""
         entries = self.by_section.get((fold_key(key), section))
         if not entries:
             return None, None
@@ -78,14 +78,14 @@ def family_of(name: Name) -> str:
 
 
 def stands_for(name: Name, other: Name) -> bool:
-    """Say whether one member of a family tells of another: `W_i` of `W_1`; not W_1 of W_2, nor W_1 or W_q of W_v."""
+    """Say whether one family member stands for another: `W_i` for `W_1`; not W_1 for W_2, nor W_1 or W_q for W_v."""
     pairs = zip(_places(name), _places(other), strict=False)
     same = bool(family_of(name)) and family_of(name) == family_of(other)
     return same and not any(_are_apart(mine, theirs) for mine, theirs in pairs if mine != theirs)
 
 
 def _are_apart(mine: Node, theirs: Node) -> bool:
-    """Say whether two places are two members of a family: two numbers, or one letter that says what it is for."""
+    """Say whether two scripts tell two members of a family: two numbers, or a letter such as q, k, v or o."""
     if isinstance(mine, Number):
         return isinstance(theirs, Number) or _is_purpose(theirs)
     return _is_purpose(mine) and (not isinstance(theirs, Number) or mine.key != "k")  # k may count as well

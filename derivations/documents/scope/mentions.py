@@ -130,7 +130,7 @@ def _first_cell(pieces: Sequence[Piece], number: int) -> Node | None:
 
 
 def _behind(pieces: Sequence[Piece], number: int) -> Node | None:
-    """Return X of "an `n x d` matrix X": the formula directly behind, with a word for arrays between them."""
+    """Return X of "an `n x d` matrix X": the formula directly after, with a word for arrays between them."""
     if number + 2 >= len(pieces) or not pieces[number + 2].statements:
         return None
     words = pieces[number + 1].text.strip().lower()

@@ -75,7 +75,7 @@ def _text_before(pieces: Sequence[Piece], number: int) -> str:
 
 
 def _said_after(text: str) -> frozenset[str]:
-    """Return the meaning of "$d_k$ is the dimension of the keys": a copula, and the phrase behind it.
+    """Return the meaning of "$d_k$ is the dimension of the keys": a copula, and the phrase after it.
 
     A phrase that leads to the next letter belongs to that one: "層數為 $L$，模型維度為 $d$".
     """
@@ -91,7 +91,7 @@ def _said_after(text: str) -> frozenset[str]:
 
 
 def _leads_to_it(before: str, after: str) -> bool:
-    """Say whether the words before give it what they name, and behind a comma another phrase begins: 維度為 $d$，."""
+    """Say whether the words before give it what they name, and after a comma another phrase begins: 維度為 $d$，."""
     return before.rstrip("*_` \u3000").endswith(LEADS) and after.lstrip("*_` \u3000").startswith(COMMAS)
 
 

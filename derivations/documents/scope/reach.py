@@ -1,9 +1,9 @@
 r"""Which declarations of a letter reach a statement.
 
-Definition   a declaration reaches the statements of its section and of the sections inside, before it and behind it;
+Definition   a declaration reaches the statements of its section and of the sections inside, before it and after it;
              what an earlier section declares reaches further as long as nothing nearer does, and is marked as far
-Assumes      the nearest declaration before a statement counts, then the nearest behind it; where these two differ both
-             are candidates; the "where ..." behind a formula counts before both
+Assumes      the nearest declaration before a statement counts, then the nearest after it; where these two differ both
+             are candidates; the "where ..." after a formula counts before both
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from derivations.documents.syntax import Name, Node, Number, Space
 __all__ = ["Scope"]
 
 _MOST_NAMES = 8
-_FARTHEST_BEHIND = 3  # blocks between a letter and a definition behind it
+_FARTHEST_BEHIND = 3  # blocks between a letter and a definition after it
 
 _LONGEST_EXPLANATION = 8  # blocks of a "where ..." with its list
 
@@ -152,7 +152,7 @@ class Scope:
         return tuple(found.printed for found in before if found.printed is not None)
 
     def numbers_in_reach(self, key: str, *, far: bool = False) -> tuple[Number, ...]:
-        """Return the numbers that are printed for a letter before here and behind, the nearest first.
+        """Return the numbers that are printed for a letter before here and after, the nearest first.
 
         With `far`, also what is printed last in a section before those in reach.
         """
@@ -177,7 +177,7 @@ class Scope:
         return None
 
     def definition(self, name: Name) -> Node | None:
-        """Return the right side that defined a name: the last before here, else the first behind in the section."""
+        """Return the right side that defined a name: the last before here, else the first after in the section."""
         return next(
             (c.declaration.definition for c in self.reach.candidates(self.document.definitions, name.key)), None
         )
@@ -202,7 +202,7 @@ class Scope:
         return said[0] if said else frozenset({spelled} if spelled else ())
 
     def is_explained_behind(self, name: Name) -> bool:
-        """Say whether the "where ..." right behind this block says what a letter is."""
+        """Say whether the "where ..." right after this block says what a letter is."""
         _, behind = self.document.meanings.nearest(name.key, self.section, self.block)
         explains = self.block + 1 in self.document.explaining
         return behind is not None and explains and behind[0] <= self.block + _LONGEST_EXPLANATION

@@ -1,4 +1,4 @@
-"""Numbers of distances: buckets that have one distance each near a position, and grow logarithmically far from it.
+"""Bucket numbers of distances: one bucket for each short distance, logarithmically wider ones for long distances.
 
 `RelativeBuckets` numbers the distances of queries and keys as T5 does, in one or both directions, `SignedBuckets` as
 DeBERTa does, on both sides of 0. A number is found in integers, since a rounded quotient of logarithms could miss where
@@ -186,7 +186,7 @@ def _signed_bucket_of(far: int, buckets: int, max_distance: int) -> int:
     own, longest = buckets // 2, max_distance - 1
     if far <= own:
         return far
-    # bucket own + k + 1 begins behind the distance where (far/own)^(own - 1) is (longest/own)^k
+    # bucket own + k + 1 begins after the distance where (far/own)^(own - 1) is (longest/own)^k
     passed = (far ** (own - 1) * own**k > longest**k * own ** (own - 1) for k in range(buckets - own))
     return own + sum(passed)
 

@@ -3,7 +3,7 @@
 Definition   C[i, j, ...] = sum_p c A[places of A] B[places of B] ..., where the places and the number c are formulas
              in the indices of the result and the indices p of the sum
 Result       one node for what arrays of more than two axes need: products of batches, permuted, repeated, split,
-             merged and sliced axes, sums along any axis. Its gradient by an operand is a contraction again
+             merged and sliced axes, sums along any axis. Its gradient with respect to an operand is a contraction again
 Source       Einstein (1916), section 5, for the summation convention
 """
 

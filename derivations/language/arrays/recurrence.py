@@ -4,7 +4,7 @@ Definition   H_t = A_t H_{t-1} + B_t with H_{-1} = 0; backwards H_t = A_{t+1} H_
              diagonal, exp(L_t), or diagonal plus a matrix of rank one: A_t H = exp(L_t) o H + w_t (r_t^T H)
 Result       diagonal, H_t = sum_{s <= t} exp(G_t - G_s) o B_s with G_t = sum_{r <= t} L_r; backwards the sum is over
              s >= t and the exponent is G_s - G_t (`recurrence.parallel_form`, by induction over t). With a matrix of
-             rank one there is no such sum: the matrices do not commute, and the law is all there is. The gradient by B
+             rank one there is no such sum: the matrices do not commute, and the law is all there is. The gradient for B
              is the recurrence in the other direction with A^T, in which w and r change places
 Shapes       B and H (n, ...), L with the same first axes; over the other axes of B it is repeated. w and r (n, ..., d)
              have first axes of B, and the product r_t^T H is along the last one of them

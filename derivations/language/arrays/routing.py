@@ -2,7 +2,7 @@
 
 `TopK` gives the places of the largest entries, `TopKMask` shows them to attention. `RoutedProduct` multiplies every row
 by the one matrix that its number selects, so that each row needs k of the E matrices. `RoutedOuter` is the gradient of
-that product by the matrices; its gradient by the rows uses a `BatchTranspose`.
+that product by the matrices; its gradient with respect to the rows uses a `BatchTranspose`.
 """
 
 from __future__ import annotations

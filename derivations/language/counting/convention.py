@@ -65,7 +65,7 @@ class Convention:
     `causal`: for a causal mask or a sliding window, "full" counts hidden pairs of positions too, "halved" counts one
     half of the products, "visible" counts only the visible pairs, in the softmax too.
     `lookups`: "free", or "counted" as products with one-hot matrices.
-    `input_gradient`: whether a backward pass computes the gradients by the inputs of the layer.
+    `input_gradient`: whether a backward pass computes the gradients with respect to the inputs of the layer.
 
     Source       look-ups as products: Hoffmann et al. (2022), appendix F; causal products halved: Dao (2023), section
                  4.1

@@ -42,7 +42,7 @@ def count_training_flops(
 ) -> Flops:
     """Return the operations of a forward pass and its backward pass.
 
-    Definition   `count_flops`, and the equations that `gradient` adds: for the gradients by all parameters, including
+    Definition   `count_flops`, and the equations that `gradient` adds: for the gradients for all parameters, including
                  those of parts, and by the inputs of the layer if the convention includes them. A part or layer named
                  in `recomputed` is computed a second time, completely, before its backward pass: activation
                  checkpointing as in `saved_residuals`

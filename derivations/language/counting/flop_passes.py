@@ -75,7 +75,7 @@ def forward_parts(
 
 @lru_cache(maxsize=1024)
 def backward_parts(layer: Layer, wanted: frozenset[str], known: Known, batch: Expr, convention: Convention) -> Parts:
-    """Return the operations of the backward pass, for the gradients by wanted arrays and by all weights of parts.
+    """Return the operations of the backward pass: the gradients for the wanted arrays and all weights of parts.
 
     The values of the forward pass that it reads were saved for each example of the batch.
     """
@@ -202,7 +202,7 @@ class _Counting:
 
     def called(self, node: Pullback, times: Expr) -> set[str]:
         """Return the set of names whose gradients one backward pass of an applied layer gives together."""
-        # one backward pass gives the gradients by all inputs of a part, so its pullbacks share one entry
+        # one backward pass gives the gradients with respect to all inputs of a part, so its pullbacks share one entry
         return self.pulled.setdefault((node.applied, node.cotangent, times), set())
 
     def applied(self, node: Apply, asked: Visible | None, times: Expr) -> None:
@@ -224,7 +224,7 @@ class _Counting:
             layer, known = node.layer, self.known(node, None)
             own = {p.name for p in layer.parameters if p.name not in node.bound}
             wanted = frozenset({*asked, *own})
-            if isinstance(node, Repeat):  # every layer except the first also needs the gradient by its first input
+            if isinstance(node, Repeat):  # every layer except the first also needs the gradient for its first input
                 through = backward_parts(layer, wanted | {layer.inputs[0].name}, known, self.batch, self.convention)
                 self.file(node, through, times * (node.count - 1))
             self.file(node, backward_parts(layer, wanted, known, self.batch, self.convention), times)

@@ -393,7 +393,7 @@ def _(node: Recurrence) -> Meaning:
     leading = len(node.factors[0].shape) - 2 if factors else 0
 
     def step(decay: Any, before: Any, more: Any) -> Any:
-        # a decay is one number for all the entries behind the axes that it has
+        # a decay is one number for all the entries after the axes that it has
         return deep(
             own, lambda a, h, b: deep(rank - own, lambda x, y: CONTEXT.exp(a) * x + y, h, b), decay, before, more
         )

@@ -1,4 +1,4 @@
-"""Adjoint rules, one for each kind of node: from the gradient by its value to the gradients by its operands.
+"""Adjoint rules, one for each kind of node: from the gradient for its value to the gradients for its operands.
 
 Let g be the gradient of a scalar by the value of a node; `adjoints(node, g, value)` gives the gradient by each operand.
 The rules print as in a textbook: the transpose of a product is written as the product of the transposes, and scalars
@@ -145,7 +145,7 @@ def _sum_of_all(array: Array) -> Array:
 
 
 def _fitted(gradient: Array, operand: Array) -> Array:
-    """Return the gradient by an operand; for an operand of rank 0, which is broadcast, sum over all entries."""
+    """Return the gradient for an operand; for an operand of rank 0, which is broadcast, sum over all entries."""
     # one number that is used at every place collects the gradient of every place
     return gradient if operand.shape else _sum_of_all(gradient)
 
@@ -155,9 +155,9 @@ def _fitted(gradient: Array, operand: Array) -> Array:
 
 @singledispatch
 def adjoints(node: Array, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield each operand of a node that may be differentiated, with the gradient by it.
+    """Yield each operand of a node that may be differentiated, with the gradient with respect to it.
 
-    `g` is the gradient by the node, `value` is an array that contains the node's value.
+    `g` is the gradient with respect to the node, `value` is an array that contains the node's value.
 
     Raises       GradientError for a node without a rule
     """
@@ -351,7 +351,7 @@ def _(node: Recurrence, g: Array, value: Array) -> Iterator[tuple[Array, Array]]
     """H_t = a_t o H_{t-1} + B_t with a = exp(L): dB is the recurrence of dH in the other direction.
 
     H_t reads L in G_t = sum_{r <= t} L_r, with dG_t = dH_t o H_t - dB_t o B_t, so dL_t = sum_{r >= t} dG_r; backwards
-    the sign is the other. The sums over r are a recurrence without decay; the axes behind those of L are summed.
+    the sign is the other. The sums over r are a recurrence without decay; the axes after those of L are summed.
     """
     logarithms, added = node.args[:2]
     carried = node.transposed(g)
@@ -367,7 +367,7 @@ def _(node: Recurrence, g: Array, value: Array) -> Iterator[tuple[Array, Array]]
 
 
 def _of_steps(node: Recurrence, carried: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield the gradients by the matrices A_t: what a state gives to the next one is <dB_t, A_t H_{t-1}>.
+    """Yield the gradients with respect to the matrices A_t: what a state gives to the next one is <dB_t, A_t H_{t-1}>.
 
     Definition   dL_t = exp(L_t) o dB_t o H_{t-1}, dw_t = dB_t (r_t^T H_{t-1})^T, dr_t = H_{t-1} (w_t^T dB_t)^T
     """
@@ -398,7 +398,7 @@ def _of_steps(node: Recurrence, carried: Array, value: Array) -> Iterator[tuple[
 
 
 def _summed_behind(array: Array, rank: int) -> Array:
-    """Return an array summed over all axes behind the first `rank`."""
+    """Return an array summed over all axes after the first `rank`."""
     if rank == len(array.shape):
         return array
     places = indices_of(array.shape)
@@ -577,7 +577,7 @@ def _(node: RowMax, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
 
 @adjoints.register
 def _(node: Contraction, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Sums of products of entries: the gradient by each operand is a contraction of dY with the other operands."""
+    """Sums of products of entries: the gradient for each operand is a contraction of dY with the other operands."""
     scalar, given = (g.args[0], g.args[1]) if isinstance(g, Scaled) else (Integer(1), g)
     for number, (operand, _) in enumerate(node.operands):
         yield operand, scaled(scalar, operand_gradient(node, number, given))
@@ -665,7 +665,7 @@ def _slope_of_choice(choice: Expr, variable: Symbol, variables: frozenset[Basic]
     order = Gt if isinstance(choice, Max) else Lt
     slope: Expr = Integer(0)
     for k, part in enumerate(parts):
-        # strictly above the parts before it, and not below those behind it: at a tie the first one is chosen
+        # strictly above the parts before it, and not below those after it: at a tie the first one is chosen
         before = [Iverson(order(part, other, evaluate=False)) for other in parts[:k]]
         behind = [1 - Iverson(order(other, part, evaluate=False)) for other in parts[k + 1 :]]
         slope += Mul(_slope(part, variable, variables), *before, *behind)

@@ -3,7 +3,7 @@
 Definition   let r hold one number for each row. A value v has degree k in r if v = e^(k r) v_0, and the shift k if
              v = v_0 + k r, where v_0 does not depend on r
 Result       e^(x - r) has degree -1, so has its sum along the row, and their quotient has degree 0: it is free of r.
-             If every output of a layer is free of r, the gradient by r is 0, and the slope of a maximum is not needed,
+             If every output of a layer is free of r, the gradient for r is 0, and the slope of a maximum is not needed,
              also where two entries are equal
 Assumes      nothing: `free_of` lists the values that are free with their formulas, and the judge proves each
 

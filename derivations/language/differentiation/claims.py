@@ -158,7 +158,7 @@ def local_claims(layer: Layer) -> Derivation:
 
 
 def _of_cancelling(forward: Layer) -> Iterator[Claim]:
-    """Yield that values do not depend on a largest entry that cancels: another number in its place changes nothing."""
+    """Yield a claim for each largest entry that cancels: another number in its place changes no value."""
     for largest, free in cancelling(forward).items():
         other = Variable(fresh_name(f"{largest.name}_other", set(forward.shapes)), largest.shape)
         for variable, value in free.items():
@@ -172,7 +172,7 @@ def _of_equation(equation: Equation, prefix: str, used: set[Variable], places: P
     variable = equation.variable
     g = Variable(prefix + variable.name, variable.shape)
     target = Member(g, equation.over[0]) if equation.over else g
-    # the gradient by one equation is the derivative of <g, value>, with g the gradient by its target
+    # the gradient for one equation is the derivative of <g, value>, with g the gradient for its target
     product = inner_product(g, equation.value_at, variable.shape)
     yield from _of_terms(product, contributions(equation, target, used, equation.value), places)
 
@@ -182,7 +182,7 @@ def _of_law(equation: Equation, prefix: str, used: set[Variable], places: Places
 
     The states H and their gradient G, by all that reads them, are uninterpreted. G_t is what reads H_t from outside,
     g_t, and what the law at the next position reads of it: that is the law of the recurrence in the other direction,
-    of which G is the solution. The gradients by what the law reads are those of <G, law(H)>, where H is kept.
+    of which G is the solution. The gradients for what the law reads are those of <G, law(H)>, where H is kept.
     """
     node, states = equation.value, equation.variable
     g = Variable(prefix + states.name, states.shape)
@@ -197,7 +197,7 @@ def _of_law(equation: Equation, prefix: str, used: set[Variable], places: Places
 
 
 def _of_terms(product: Expr, terms: Iterable[Contribution], places: Places) -> Iterator[Claim]:
-    """Yield that the terms are the derivatives of an inner product."""
+    """Yield the claim that the terms are the derivatives of an inner product."""
     parts: dict[Variable, list[Contribution]] = {}
     for part in terms:
         parts.setdefault(part.of, []).append(part)

@@ -1,6 +1,6 @@
 """The adjoint of a contraction by one operand, which is a contraction again.
 
-Definition   C[i, ...] = sum_p c A[places] B[...] ..., and G is the gradient by C
+Definition   C[i, ...] = sum_p c A[places] B[...] ..., and G is the gradient with respect to C
 Result       dA[q, ...] = sum of c G[i, ...] B[...] ... over all i and p whose places are q
 Shapes       dA has the shape of A
 
@@ -24,7 +24,7 @@ __all__ = ["operand_gradient"]
 
 
 def operand_gradient(node: Contraction, number: int, g: Array) -> Array:
-    """Return the gradient by one operand of a contraction, from the gradient by its value."""
+    """Return the gradient with respect to one operand of a contraction, from the gradient with respect to its value."""
     array, places = node.operands[number]
     indices: list[Index] = []
     shape: list[Axis] = []

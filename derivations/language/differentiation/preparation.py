@@ -69,7 +69,7 @@ def prepared(layer: Layer) -> Layer:
 
 
 def _maxima_once(equations: Iterable[Equation], outputs: tuple[Variable, ...]) -> Iterator[Equation]:
-    """Yield the equations with one name for equal maxima: one that is subtracted in several places may cancel."""
+    """Yield the equations with one name for equal maxima: one subtracted in several places may then cancel."""
     names: dict[Array, Variable] = {}
     other: dict[Array, Array] = {}
     for equation in equations:

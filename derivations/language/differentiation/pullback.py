@@ -1,4 +1,4 @@
-"""The pullback of an applied layer: from the gradient by its output to the gradient by one of its inputs."""
+"""The pullback of an applied layer: from the gradient for its output to the gradient for one of its inputs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Pullback(Array):
 
     @property
     def cotangent(self) -> Array:
-        """The gradient by the output, with the shape of the output."""
+        """The gradient with respect to the output, with the shape of the output."""
         return self.args[1]
 
     @property

@@ -57,7 +57,7 @@ def gradient(layer: Layer) -> Gradient:
     """Return the layer that takes the inputs of a layer and the gradient dY by its output Y, and returns all gradients.
 
     Definition   dx = sum over all places p of dY_p dY_p/dx, for every real input and every parameter x
-    Result       the gradients by inputs, then by parameters; the gradients by the weights of parts belong to the
+    Result       the gradients for inputs, then for parameters; the gradients for the weights of parts belong to the
                  parts, as the weights do
     Shapes       dx has the shape of x
     Assumes      every equation is differentiable where it is evaluated; at a kink `derivative_of` fixes the slope
@@ -69,7 +69,7 @@ def gradient(layer: Layer) -> Gradient:
 
 
 def required_gradient(layer: Layer) -> Gradient:
-    """Return the gradient of a layer, for a reader: one without equations says nothing.
+    """Return the gradient of a layer that has a real input or a parameter.
 
     Raises       ValueError for a layer without real arrays; the errors of `gradient`
     """
@@ -135,7 +135,7 @@ def _read(node: Array) -> set[Variable]:
 def contributions(
     equation: Equation, g: Array, active: set[Variable], value: Array | None = None
 ) -> Iterator[Contribution]:
-    """Yield the terms that one equation adds to the gradients of active variables; g is the gradient by its target.
+    """Yield the terms that one equation adds to the gradients of active variables; g is the gradient for its target.
 
     `value` is the array with the value of the right-hand side, for rules that need it: the target, unless given.
 
@@ -173,7 +173,7 @@ def _pushed(
 
 
 def _gathered(g: Array, family: Family | None) -> Array:
-    """Return the sum over all members of a family of their terms for an array that each of them uses."""
+    """Return the sum of the terms that the members of a family add for an array they all use."""
     # If g does not depend on the index, the sum has equal terms: size * g.
     if family is None or family[0] not in g.free_symbols:
         return g if family is None else total(family[1]) * g
@@ -188,7 +188,7 @@ def _of_member(node: Member, g: Array, family: Family | None) -> Contribution:
 
 
 def _of_block(node: ColumnBlock, g: Array, family: Family | None, active: set[Variable]) -> Iterator[Contribution]:
-    """Yield the terms of a block of columns: over a family the concatenated gradients, else one block among zeros."""
+    """Yield the terms of a column block: concatenated gradients over a family, else one block padded with zeros."""
     wide, block = node.args
     if family is not None and block == family[0]:
         # Over the whole family every block has its gradient, so the matrix is no longer a member of it.
@@ -213,7 +213,7 @@ def _pullbacks(node: Apply, g: Array) -> Iterator[tuple[Array, Array]]:
 def depending(layer: Layer, on: set[Variable]) -> set[Variable]:
     """Return the given variables and those of a prepared layer that depend on them or on weights of parts.
 
-    Largest entries of rows that cancel are left out: the gradient by them is 0.
+    Largest entries of rows that cancel are left out: the gradient with respect to them is 0.
     """
     active, constant = set(on), cancelling(layer).keys()
     for equation in layer.equations:
@@ -239,12 +239,12 @@ class _Backward:
     equations: list[Equation] = field(default_factory=list)
 
     def named(self, variable: Variable) -> Variable:
-        """Return the variable whose value is the gradient by a variable."""
+        """Return the variable whose value is the gradient with respect to a variable."""
         return Variable(self.prefix + variable.name, variable.shape)
 
     @property
     def given(self) -> tuple[Variable, ...]:
-        """The gradients by the outputs, which are inputs of the gradient layer."""
+        """The gradients with respect to the outputs, which are inputs of the gradient layer."""
         return tuple(self.named(output) for output in self.layer.outputs)
 
     def run(self) -> list[Equation]:
@@ -262,7 +262,7 @@ class _Backward:
         return self.equations
 
     def _total(self, equation: Equation) -> Array:
-        """Return the gradient by the target of an equation; write an equation for it unless it already has a name."""
+        """Return the gradient for the target of an equation; write an equation for it unless it already has a name."""
         parts = self.collected[equation.variable]
         if equation.over and all(part.member is None for part in parts):
             # computed once for the whole family, not member by member
@@ -305,7 +305,7 @@ class _Backward:
 
 
 def _one_family(parts: list[Contribution]) -> Family | None:
-    """Return the family over whose members all uses run, or None if they run over several or none."""
+    """Return the one family that all uses read by its members, or None without such a family."""
     families = {part.member for part in parts}
     return families.pop() if len(families) == 1 else None
 

@@ -166,7 +166,7 @@ def forward_pass(layer: Layer) -> tuple[Layer, tuple[Variable, ...]]:
 
 
 def backward_pass(layer: Layer) -> tuple[Gradient, tuple[Variable, ...]]:
-    """Return the backward pass as a layer, which takes the gradient by the output and the saved variables."""
+    """Return the backward pass as a layer, which takes the gradient for the output and the saved variables."""
     _, backward, saved = _halves(layer)
     both = passes(layer)
     return Gradient(f"{layer.name}_backward", (*both.given, *saved), layer.parameters, backward, both.outputs), saved

@@ -273,7 +273,7 @@ class Goal:
         return None
 
     def _wanted(self, condition: Condition) -> str:
-        """Return a side condition as text; for an index without a range, what to write."""
+        """Return a side condition as text, with a remedy for an index without a range."""
         place = write(condition.of)
         text = f"{place} is {condition.kind}"
         if condition.kind != "in range" or not place.is_Symbol:

@@ -96,7 +96,7 @@ class Equation(Displayed, Basic):
         return {node for node in _preorder(self.value) if isinstance(node, kinds)}
 
     def value_at(self, *places: Any) -> Expr:
-        """Return the right-hand side of one entry of the defined variable, a family's index first."""
+        """Return the value of one entry of the variable; the index of a family comes first."""
         if self.over is None:
             return self.value.entry(*places)
         return at_places(self.value, {self.over[0]: sympify(flat(places[0]))}).entry(*places[1:])
@@ -331,7 +331,7 @@ def _all_of(kind: type[Basic], parts: Any, what: str) -> tuple[Any, ...]:
 
 
 class Gradient(Layer):
-    """The gradient of a layer: takes the gradient by the output, returns those by the inputs, then the parameters."""
+    """The gradient of a layer: takes the gradient for the output, returns those for the inputs, then the parameters."""
 
 
 class _Family(Array):
@@ -529,7 +529,7 @@ def _names_in_formulas(node: Basic) -> set[str]:
 
 
 def _no_array(value: object) -> str:
-    """Return what stands in place of an array, and what to write."""
+    """Describe a value that is not an array, and the remedy."""
     if not isinstance(value, Expr):
         return f"not {value!r}"
     return (

@@ -203,7 +203,7 @@ def _(node: Pullback, scope: _Scope) -> Value:
         found = _run(backward, scope.inside(path, {**known, backward.inputs[-1]: g}))
         gradients = {variable: found[output] for variable, output in zip(by, backward.outputs, strict=True)}
         collected.append(gradients[wanted])
-        # the gradient by the first input of a copy is the one by the output of the copy before it
+        # the gradient for the first input of a copy is the one for the output of the previous copy
         g = gradients.get(first)
     return collected[-1] if wanted == first else reduce(partial(_each, add), collected)
 
@@ -531,7 +531,7 @@ def _along_first(value: Value, rank: int) -> Sequence[Value]:
 
 
 def _decayed(decay: Value, before: Value, more: Value, own: int, rank: int) -> Value:
-    """Return exp(decay) o before + more, each decay being that of all entries behind the axes that it has."""
+    """Return exp(decay) o before + more, each decay being that of all entries after the axes that it has."""
     if own == rank:
         return _entrywise(lambda a, h, b: exp(a) * h + b, decay, before, more)
     if own == 0:

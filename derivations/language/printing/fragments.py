@@ -133,7 +133,7 @@ def definitions(lead: str, rows: Sequence[Row], items: Sequence[str], width: flo
 
 
 def _listings(items: Iterable[str], width: float) -> Iterator[str]:
-    """Yield what is listed, one by one; TeX may end a line behind a comma between the letters of a wide one."""
+    """Yield what is listed, one by one; TeX may end a line after a comma between the letters of a wide one."""
     for item in items:
         for each in item.split(r", \; "):
             yield each if inline_fits(each, width) else each.replace(", ", r", \allowbreak ")

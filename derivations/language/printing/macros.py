@@ -56,7 +56,7 @@ def _meanings(places: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def package(used: Mapping[str, str], places: Mapping[str, Sequence[str]] = MappingProxyType({})) -> str:
-    """Return a LaTeX package with the definitions of macros, which documents load behind their own definitions."""
+    """Return a LaTeX package with the definitions of macros, which documents load after their own definitions."""
     # without \ProvidesPackage, which would warn where the folder is named as well: \usepackage{column/derivations}
     head = (r"\NeedsTeXFormat{LaTeX2e}", r"\RequirePackage{amsmath,amssymb}")
     return "\n".join([*head, definitions(used, places)])

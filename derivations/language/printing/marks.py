@@ -79,7 +79,7 @@ class Marks(SympyLatexPrinter):
         return Printer.doprint(self, expr)
 
     def together(self, *exprs: Basic) -> Self:
-        """Return this printer for expressions on one page: indices count from one number, and a letter e stays alone.
+        """Return this printer, set for one page: all indices have one first value, and e has one meaning.
 
         Where an index is called e, powers of Euler's number are printed as exp.
         """

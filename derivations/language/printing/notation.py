@@ -60,7 +60,7 @@ class Notation:
         *path, last = name.split(".")
         stem, _, number = name.rpartition("_")
         listed = {*own, *self.names}
-        if not path and name[:1] == "d" and {name[1:], stem[1:]} & listed:  # dW_Q: the gradient by W_Q
+        if not path and name[:1] == "d" and {name[1:], stem[1:]} & listed:  # dW_Q: the gradient with respect to W_Q
             of = self.of(name[1:], scope)
             return replace(of, base=rf"\mathrm{{d}}{of.base}", row="")
         if not path and number.isdigit() and stem in listed:  # angle_2: the second variable named angle

@@ -52,7 +52,7 @@ _INDEX = re.compile(rf"[a-z]|[0-9]+|{_INDICES.pattern}")
 
 
 def printed_title(typed: str, printer: LatexPrinter) -> tuple[str, ...]:
-    """Return the words of a title and the LaTeX of its formulas in turns, words first."""
+    """Return the words of a title and the LaTeX of its formulas, alternating."""
     parts = enumerate(title_parts(typed))
     return tuple(_Formula(part, printer).latex() if number % 2 else part for number, part in parts)
 
@@ -211,7 +211,7 @@ class _Formula:
         return ""
 
     def _braced_row(self, base: str) -> str:
-        """Read the script of a matrix: of one index, as in H_{t-1}, it is a row."""
+        """Read the script of a matrix; a single index, as in H_{t-1}, is a row."""
         self.at += 1
         script = self._argument()
         return self.printer.named(base, [script], row="," not in script)

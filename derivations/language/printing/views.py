@@ -130,7 +130,7 @@ def _formula(shown: Printable, using: str | Notation, steps: bool, lang: str) ->
 def display_of(rows: Sequence[Row], conditions: Sequence[str] = ()) -> str:
     """Return rows as one formula; several rows are aligned at their relations, with remarks to the right.
 
-    `conditions`, of all rows, stand behind a single one, and below several.
+    `conditions`, of all rows, stand after a single one, and below several.
     """
     printer = LatexPrinter()
     if len(rows) == 1 and not rows[0].words:

@@ -64,7 +64,7 @@ def where(
 
 
 def numbers(layer: Layer, printer: LatexPrinter) -> list[str]:
-    """Return the domains of the numbers of a layer, of the sizes that no shape states, and what rows are of."""
+    """Return domains of numbers, of sizes that no shape states, and the matrices that row letters come from."""
     given = {variable.name for variable in (*layer.inputs, *layer.parameters)}
     values = [equation.value for equation in layer.equations]
     arrays = {variable.name for value in values for variable in letters(value)}
@@ -139,7 +139,7 @@ def _sides(equation: Equation) -> tuple[Basic, ...]:
 
 
 def letters(expr: Basic, *, bound: bool = False) -> Iterator[Variable]:
-    """Yield the arrays in an expression, also those of which it has entries alone; not those inside a layer.
+    """Yield the arrays in an expression, also where only entries occur, but not those inside a layer.
 
     A layer is printed with its arguments; with `bound`, the weights that are bound to it are yielded as well.
     """
@@ -189,7 +189,7 @@ def membership(variable: Variable, printer: LatexPrinter) -> str:
 
 
 def memberships(variables: Iterable[Variable], printer: LatexPrinter) -> list[str]:
-    """Return the domain of each letter: of two arrays that a notation calls by one letter, that of the first."""
+    """Return the domain of each letter: that of the first array, if a notation gives several one letter."""
     return [membership(each, printer) for each in _by_letter(variables, printer).values()]
 
 

@@ -1,7 +1,7 @@
 """The batch axes of a layer: which inputs determine those of an output, and which gradients sum over them.
 
 Definition   the batch axes of a call are the broadcast of those of all inputs that an equation reads; the batch axes of
-             an output are the broadcast of those of the inputs that it depends on; a gradient by an input has the
+             an output are the broadcast of those of the inputs that it depends on; a gradient for an input has the
              batch axes of that input
 """
 
@@ -42,7 +42,7 @@ class Batches:
 
     @cached_property
     def by_inputs(self) -> Mapping[Variable, Variable]:
-        """The input of each gradient by an input; empty where the layer has a single input, with all batch axes."""
+        """The input of each gradient for an input; empty where the layer has a single input, with all batch axes."""
         layer = self.layer
         real = [v for v in layer.inputs if v.kind == "real"]
         if not isinstance(layer, Gradient) or len(layer.inputs) < 3:

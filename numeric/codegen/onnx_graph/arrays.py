@@ -172,14 +172,14 @@ def moveaxis(x: Tensor, source: int, target: int) -> Tensor:
 
 
 def concatenate(parts: Sequence[Tensor], axis: int = 0) -> Tensor:
-    """Return arrays behind one another along an axis."""
+    """Return arrays after one another along an axis."""
     shape = list(parts[0].shape)
     shape[axis] = dim(expand(reduce(lambda one, other: one + other, [x.shape[axis] for x in parts])))
     return node("Concat", parts, parts[0].dtype, shape, axis=axis % len(shape))
 
 
 def stack(parts: Sequence[Tensor], axis: int = 0) -> Tensor:
-    """Return arrays behind one another along a new axis."""
+    """Return arrays after one another along a new axis."""
     rank = parts[0].ndim + 1
     at = axis % rank
     shape = [*parts[0].shape[:at], 1, *parts[0].shape[at:]]
@@ -241,7 +241,7 @@ def add_at(table: Tensor, places: Tensor, rows: Tensor) -> Tensor:
 
 
 def pad(x: Tensor, axis: int, before: Any, after: Any) -> Tensor:
-    """Return an array with zeros before and behind it along an axis.
+    """Return an array with zeros before and after it along an axis.
 
     All axes are told, though one would do: onnxruntime 1.32 moves transposes over a `Pad` and reads all of them.
     """

@@ -185,7 +185,7 @@ def _input(
 
 
 def _several(found: Any) -> list[Tensor]:
-    """Return results in order; the gradients by the weights of a part one by one."""
+    """Return results in order; the gradients with respect to the weights of a part one by one."""
     if isinstance(found, dict):
         return [each for value in found.values() for each in _several(value)]
     return [each for value in found for each in _several(value)] if isinstance(found, tuple | list) else [found]

@@ -138,7 +138,7 @@ class Graph:
     ) -> Value:
         """Return an output of a loop over the first axis of its last inputs: the first one is the last state.
 
-        An output behind those of the states has a value for each step, along a first axis.
+        An output after those of the states has a value for each step, along a first axis.
         """
         self._bodies += (*body.inputs, *body.constants, *(node.output for node in body.nodes))
         first, steps = inputs[0], () if not output else inputs[-1].shape[:1]

@@ -165,7 +165,7 @@ def signed_buckets(n: Any, m: Any, buckets: int, max_distance: int) -> Any:
     """Return the row of a table for every distance from one of n queries to one of m keys, earlier keys last.
 
     The first distance of each bucket is found in integers, as NumPy's function does; the numbers of first distances
-    passed are added ahead and subtracted behind, where the last bucket has no row ahead.
+    passed are added ahead and subtracted after, where the last bucket has no row ahead.
     """
     own, longest = buckets // 2, max_distance - 1
     first = list(range(1, own + 1))

@@ -67,7 +67,7 @@ class OnnxLayerPrinter(NumPyLayerPrinter):
         return f"equation({equation.variable.name!r}, lambda: {text})"
 
     def summed_over_batch(self, equation: Equation) -> str:
-        """Return the gradient by a weight as a step with its name."""
+        """Return the gradient with respect to a weight as a step with its name."""
         return self._step(equation, super().summed_over_batch(equation))
 
     def forward_call(self, equation: Equation) -> str:

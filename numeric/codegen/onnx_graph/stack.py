@@ -61,7 +61,7 @@ def reduce(layer: Callable[[Any, Any], Any], items: Stack | Iterable[Any], first
 
 
 def scan(step: Callable[..., Tensor], first: Tensor, rows: Sequence[Tensor], backwards: bool) -> Tensor:
-    """Return the states that a step makes of the state before and of one member of each sequence, along a first axis.
+    """Return the states along a first axis: a step makes each from the previous one and a member of each sequence.
 
     Definition   state_t = step(state_{t-1}, *(each[t] for each in rows)), from `first` on; backwards from the last t on
     """

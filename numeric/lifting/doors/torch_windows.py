@@ -121,7 +121,7 @@ def _with_places(rule: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _padded(x: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
-    """Return an array with entries before and behind its own; `pad` begins with the last axis."""
+    """Return an array with entries before and after its own; `pad` begins with the last axis."""
     widths = list(zip(pad[::2], pad[1::2], strict=True))[::-1]
     for along, (before, behind) in enumerate(widths, start=x.ndim - len(widths)):
         if mode == "constant":

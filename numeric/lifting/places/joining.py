@@ -1,4 +1,4 @@
-"""Arrays joined to others: along an axis or a new one, with numbers before and behind, several times."""
+"""Arrays joined to others: along an axis or a new one, with numbers before and after, several times."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def stack(arrays: Sequence[Tensor], axis: int) -> Tensor:
 
 
 def padded(array: Tensor, axis: int, before: Expr, behind: Expr, value: Expr) -> Tensor:
-    """Return an array with one number at places before and behind its own along an axis."""
+    """Return an array with one number at places before and after its own along an axis."""
     parts = [array]
     for size, front in ((before, True), (behind, False)):
         if size != 0:

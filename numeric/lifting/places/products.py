@@ -57,7 +57,7 @@ def running_products(array: Tensor, axis: int, reverse: bool = False) -> Tensor:
 def with_kernel(array: Tensor, kernel: Tensor, mode: str, turned: bool) -> Tensor:
     """Return sums of products of a vector with a shorter one of known length at each shift; `turned`: a convolution.
 
-    Definition   valid: shifts inside the vector; full and same: zeros stand before and behind it
+    Definition   valid: shifts inside the vector; full and same: zeros stand before and after it
     """
     finite("a convolution", array, kernel)
     if turned and not isinstance(kernel.shape[0], int):

@@ -163,7 +163,7 @@ def _range(part: slice, along: Along) -> tuple[Expr, Expr, int]:
         if found is None:
             raise refuse(f"every {step}. entry of {span}: declare the size as a multiple of {step}")
         length = found
-    if length != 0:  # what is empty at all sizes, such as the columns behind the last one, is followed
+    if length != 0:  # what is empty at all sizes, such as the columns after the last one, is followed
         demand_entries(length, "a slice")
     return start, length, step
 
@@ -179,7 +179,7 @@ def _bound(given: Any, size: Expr, default: Expr) -> Expr:
         bound = expand(size + bound)
         if not Size(bound) >= 0:
             bound = Integer(0)
-    return bound if Size(expand(size - bound)) >= 0 else size  # a slice that ends behind the axis ends at the axis
+    return bound if Size(expand(size - bound)) >= 0 else size  # a slice that ends after the axis ends at the axis
 
 
 def written(array: Tensor, key: Any, value: Any) -> None:
@@ -310,7 +310,7 @@ def set_along(mask: Tensor, axis: int, of_all: bool, keepdims: bool = False) -> 
 
 
 def padded_by_own(array: Tensor, axis: int, before: int, behind: int, mode: str) -> Tensor:
-    """Return an array with entries of its own before and behind it along an axis.
+    """Return an array with entries of its own before and after it along an axis.
 
     `mode` tells which, in the words of NumPy: "edge" (the last one), "reflect" (mirrored at it), "symmetric" (mirrored
     with it), "wrap" (from the other end).

@@ -108,7 +108,7 @@ def _overlapped(
         parts = [reduce(add, rows[start : start + width]) for start in range(0, len(rows), width)]
     (result,) = parts
     for axis, (padding, behind) in enumerate(zip(paddings, more, strict=True), start=2):
-        cut = padding - behind  # what is added behind is a part of what padding takes away
+        cut = padding - behind  # what is added after is a part of what padding takes away
         result = padded(result, axis, Integer(0), Integer(max(-cut, 0)), Integer(0))
         result = item(result, (*[slice(None)] * axis, slice(padding, -cut if cut > 0 else None)))
     return result
@@ -144,7 +144,7 @@ def enlarged(array: Tensor, factors: Sequence[int], linear: bool) -> Tensor:
 
 
 def _share(factor: int, place: int) -> Rational:
-    """Return how far behind an entry a place of the result lies."""
+    """Return how far after an entry a place of the result lies."""
     return Rational(2 * place + 1, 2 * factor) - Rational(1, 2)
 
 

@@ -159,7 +159,7 @@ def window_entries(
 
 
 def windows(array: Tensor, widths: Sequence[int], axes: Sequence[int]) -> Tensor:
-    """Return an array with an axis behind the others for each axis that is given: the places in a window along it."""
+    """Return an array with an axis after the others for each axis that is given: the places in a window along it."""
     for width, axis in zip(widths, axes, strict=True):
         array = stack(_along(array, axis_number(axis, array.ndim), width, 1, 1), -1)
     return array

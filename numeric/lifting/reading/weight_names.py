@@ -56,7 +56,7 @@ def alike(path: str, name: str) -> int:
     """Return how many words of a layer's weight the path of a module's weight has; a guess of the order.
 
     Norms are told from other weights, and from one another by the part that they belong to. A path with `post` leaves
-    that open: `post_attention_layernorm` may stand behind the attention or in front of the network. Such norms are
+    that open: `post_attention_layernorm` may stand after the attention or in front of the network. Such norms are
     tried in the order in which they are used.
     """
     words, wanted = _words(path), name.replace(".", "_").split("_")

@@ -1,4 +1,4 @@
-"""Check the gradients by outputs that the gradient of a layer takes: they need the batch axes of those outputs."""
+"""Check the gradients for outputs that the gradient of a layer takes: they need the batch axes of those outputs."""
 
 import re
 
@@ -12,7 +12,7 @@ __all__ = ["check_cotangents"]
 
 
 def check_cotangents(given: Given, layer: Gradient) -> None:
-    """Check that the gradient by an output has the batch axes of the output; otherwise sums over the batch are wrong.
+    """Check that the gradient for an output has the batch axes of the output; otherwise sums over the batch are wrong.
 
     Raises       InputError
     """
@@ -33,7 +33,7 @@ def check_cotangents(given: Given, layer: Gradient) -> None:
 
 
 def _cotangents(layer: Gradient) -> dict[Variable, Variable | None]:
-    """Return the gradients by outputs that a gradient takes, each with the array that the output is the gradient by.
+    """Return the gradients for outputs that a gradient takes, each with the array whose gradient the output is.
 
     Result       {dY: None} for a first gradient; {d2dX: X, d2dW: W, dY: None}
                  for the gradient of that gradient

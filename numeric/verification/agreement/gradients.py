@@ -73,7 +73,7 @@ def gradient_check(case: Case, function: Callable[..., Any] | None = None, order
 def _compared(
     point: "_Point", found: dict[Path, Any], wanted: dict[Path, Any], bound: float, rng: Any
 ) -> tuple[float, float]:
-    """Return the largest error of the gradients by the wanted arrays, and its bound."""
+    """Return the largest error of the gradients with respect to the wanted arrays, and its bound."""
     if found.keys() != wanted.keys():
         return inf, bound
     errors, sums, doubts, slopes = [], [], [], {}

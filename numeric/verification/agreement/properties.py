@@ -2,7 +2,7 @@
 
 Result       rows of a softmax, of attention weights and of the model's probabilities sum to 1
              (softmax.sums_to_one, attention.weights_sum_to_one); a hidden key has weight 0, and in a row without
-             visible keys all weights are 0; the gradients by a key that no row sees, by its value, and by a query
+             visible keys all weights are 0; the gradients for a key that no row sees, for its value, and for a query
              that sees no key are 0
 Units        units in the last place of 1; the bound is that of the roundings of one softmax
 """
@@ -65,7 +65,7 @@ def hidden_keys_check(what: str, weights: Any, visible: Any) -> Check:
 
 
 def hidden_gradients_check(case: Case, function: Callable[..., Any] | None = None, seed: int = 0) -> Check:
-    """Return the largest gradient by a query that sees no key, by a key that no row sees and by its value: exactly 0.
+    """Return the largest gradient for a query that sees no key, a key that no row sees and its value: exactly 0.
 
     Definition   masked attention with its first row and its last key hidden; by default, the derived gradient
     """

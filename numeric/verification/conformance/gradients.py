@@ -35,7 +35,7 @@ Gradients = dict[str, Any]  # by the path of the array
 
 
 def expected_gradients(case: Case, cotangent: Any) -> dict[str, tuple[Any, Any]]:
-    """Return the gradient by every real array, by path, and the permitted error of each of its entries."""
+    """Return the gradient with respect to every real array, by path, and the permitted error of each of its entries."""
     try:
         with np.errstate(all="ignore"):  # an intermediate value may overflow, and an intermediate bound be NaN
             found, worst = derived(case, cotangent), _worst(case, cotangent)

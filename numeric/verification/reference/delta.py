@@ -43,7 +43,7 @@ def _read_of_state(Q: Matrix, K: Matrix, V: Matrix, L: Matrix, eta: Vector) -> M
 
 
 def _column(X: Any, *places: int) -> Any:
-    """Return the members at fixed places behind the first axis, for all positions."""
+    """Return the members at fixed places after the first axis, for all positions."""
     for place in places:
         X = [each[place] for each in X]
     return X

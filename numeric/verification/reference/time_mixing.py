@@ -1,6 +1,6 @@
 r"""The layers of RWKV, one position after the other.
 
-Definition   y = (a + e^(u + k) v) / (b + e^(u + k)); behind it a = e^(-e^c) a + e^k v and b = e^(-e^c) b + e^k
+Definition   y = (a + e^(u + k) v) / (b + e^(u + k)); after it a = e^(-e^c) a + e^k v and b = e^(-e^c) b + e^k
 Source       Peng et al. (2023), section 3.1
 """
 

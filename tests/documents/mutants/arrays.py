@@ -2,7 +2,7 @@
 
 Definition   a letter has a rank (0 a number, 1 a vector, 2 a matrix) and random odd sizes, distinct where nothing makes
              them equal; a letter below which indices stand is a table of such arrays
-Result       `World.value(node)`; `Differ` where shapes do not fit, `Unread` for what this does not read
+Result       `Assignment.value(node)`; `Differ` where shapes do not fit, `Unread` for what this does not read
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from derivations.documents import syntax
 from derivations.documents.syntax import Name, Node, Number
 from tests.documents.mutants.functions import ENTRYWISE, WHOLE, Differ, Value, unknown_function
 
-__all__ = ["INDICES", "Unread", "World", "sized", "split"]
+__all__ = ["INDICES", "Assignment", "Unread", "sized", "split"]
 
 INDICES = frozenset("ijlt")
 FREE = 4  # where an index is that is paired and not bound
@@ -57,7 +57,7 @@ def split(name: Name, bound: Mapping[str, int]) -> tuple[Name, tuple[Node, ...]]
 
 
 @dataclass
-class World:
+class Assignment:
     """Random arrays for letters; `shapes` gives the axes of a letter, `sizes` the length of each axis."""
 
     random: np.random.Generator
@@ -314,26 +314,26 @@ def joined(parts: list[np.ndarray]) -> Value:
     return np.concatenate(parts, axis=-1)
 
 
-def _number(world: World, node: Number) -> Value:
+def _number(assignment: Assignment, node: Number) -> Value:
     return mpmath.mpf(node.value.numerator) / node.value.denominator
 
 
-_RULES: Mapping[type[Node], Callable[[World, Any], Value]] = {
+_RULES: Mapping[type[Node], Callable[[Assignment, Any], Value]] = {
     Number: _number,
-    Name: World.name,
-    syntax.Sum: World.sum,
-    syntax.Product: World.product,
-    syntax.Negative: lambda world, node: -world.value(node.operand),
-    syntax.Quotient: World.quotient,
-    syntax.Power: World.power,
-    syntax.Root: World.root,
-    syntax.Transpose: World.transpose,
-    syntax.Fence: World.fence,
-    syntax.Annotated: lambda world, node: world.value(node.of),
-    syntax.Call: World.call,
-    syntax.Aggregate: World.aggregate,
-    syntax.Entry: World.entry,
-    syntax.Cases: World.cases,
-    syntax.List: World.list,
-    syntax.MatrixLiteral: World.matrix,
+    Name: Assignment.name,
+    syntax.Sum: Assignment.sum,
+    syntax.Product: Assignment.product,
+    syntax.Negative: lambda assignment, node: -assignment.value(node.operand),
+    syntax.Quotient: Assignment.quotient,
+    syntax.Power: Assignment.power,
+    syntax.Root: Assignment.root,
+    syntax.Transpose: Assignment.transpose,
+    syntax.Fence: Assignment.fence,
+    syntax.Annotated: lambda assignment, node: assignment.value(node.of),
+    syntax.Call: Assignment.call,
+    syntax.Aggregate: Assignment.aggregate,
+    syntax.Entry: Assignment.entry,
+    syntax.Cases: Assignment.cases,
+    syntax.List: Assignment.list,
+    syntax.MatrixLiteral: Assignment.matrix,
 }

@@ -19,7 +19,7 @@ import numpy as np
 
 from derivations.documents.formulas import formula_text
 from derivations.documents.syntax import Aggregate, Call, Chain, Fence, Name, Node, Product, Space
-from tests.documents.mutants.arrays import INDICES, Unread, World, sized, split
+from tests.documents.mutants.arrays import INDICES, Assignment, Unread, sized, split
 from tests.documents.mutants.functions import DIGITS, Differ, Value
 
 __all__ = [
@@ -79,8 +79,8 @@ def _readings(node: Node, declared: Declared) -> Iterator[dict[str, int]]:
         yield dict(zip(options, ranks, strict=True))
 
 
-def _worlds(node: Node, declared: Declared) -> Iterator[World]:
-    """Yield a world for each reading under which a formula has a value, with sizes that are equal where they must."""
+def _assignments(node: Node, declared: Declared) -> Iterator[Assignment]:
+    """Yield an assignment for each reading under which a formula has a value, with equal sizes where needed."""
     tops = {
         each.key for part in node.walk() if isinstance(part, Aggregate) and part.upper for each in letters(part.upper)
     }
@@ -88,42 +88,42 @@ def _worlds(node: Node, declared: Declared) -> Iterator[World]:
         for seed, draw in enumerate(DRAWS):
             shapes = dict(declared)
             bounds = {key: (3, 5, 7, 9)[at % 4] for at, key in enumerate(sorted(tops))}
-            world = World(np.random.default_rng(seed), ranks, shapes, {}, {}, dict(draw), bounds)
-            if not _fitted(world, node, declared):
+            assignment = Assignment(np.random.default_rng(seed), ranks, shapes, {}, {}, dict(draw), bounds)
+            if not _fitted(assignment, node, declared):
                 break
-            yield world
+            yield assignment
 
 
-def _fitted(world: World, node: Node, declared: Declared) -> bool:
+def _fitted(assignment: Assignment, node: Node, declared: Declared) -> bool:
     """Make sizes equal until a formula has a value; false where it has none."""
     fixed = {axis for axes in declared.values() for axis in axes}
     for _ in range(20):
-        kept = dict(world.bound)
+        kept = dict(assignment.bound)
         try:
-            world.value(node)
+            assignment.value(node)
         except Differ as differ:
-            if len(differ.args) != 2 or not _merged(world, *differ.args, fixed=fixed):
+            if len(differ.args) != 2 or not _merged(assignment, *differ.args, fixed=fixed):
                 return False
         except FAILURES:
             return False
         else:
             return True
         finally:
-            world.bound = kept
+            assignment.bound = kept
     return False
 
 
-def _merged(world: World, first: tuple[int, ...], second: tuple[int, ...], *, fixed: Collection[str]) -> bool:
+def _merged(assignment: Assignment, first: tuple[int, ...], second: tuple[int, ...], *, fixed: Collection[str]) -> bool:
     """Make the lengths equal in which two shapes differ; false where both are declared, or belong to no letter."""
     for a, b in zip(reversed(first), reversed(second), strict=False):
         if a == b:
             continue
-        of_a, of_b = ([name for name, size in world.sizes.items() if size == each] for each in (a, b))
+        of_a, of_b = ([name for name, size in assignment.sizes.items() if size == each] for each in (a, b))
         if not of_a or not of_b or (any(each in fixed for each in of_a) and any(each in fixed for each in of_b)):
             return False
         keep = a if any(each in fixed for each in of_a) else b
         for name in (*of_a, *of_b):
-            world.sizes[name] = keep
+            assignment.sizes[name] = keep
         return True
     return False
 
@@ -134,7 +134,7 @@ def _merged(world: World, first: tuple[int, ...], second: tuple[int, ...], *, fi
 @mpmath.workdps(DIGITS)
 def values_differ(original: Node, mutated: Node, declared: Declared) -> Answer:
     """Say whether two formulas have other values."""
-    return _told(_compared(world, original, mutated) for world in _worlds(original, declared))
+    return _told(_compared(assignment, original, mutated) for assignment in _assignments(original, declared))
 
 
 @mpmath.workdps(DIGITS)
@@ -171,21 +171,21 @@ def _told(answers: Iterable[str]) -> Answer:
     return "same" if by_reading == {"same"} else "cannot tell"
 
 
-def value_of(world: World, node: Node) -> Value:
+def value_of(assignment: Assignment, node: Node) -> Value:
     """Return the value of a formula, `Differ` where shapes do not fit, None where it is not read."""
-    kept = dict(world.bound)
+    kept = dict(assignment.bound)
     try:
-        return world.value(node)
+        return assignment.value(node)
     except Differ:
         return Differ
     except FAILURES:
         return None
     finally:
-        world.bound = kept
+        assignment.bound = kept
 
 
-def _compared(world: World, original: Node, mutated: Node) -> str:
-    before, after = value_of(world, original), value_of(world, mutated)
+def _compared(assignment: Assignment, original: Node, mutated: Node) -> str:
+    before, after = value_of(assignment, original), value_of(assignment, mutated)
     if after is Differ:
         return "different"
     if after is None or before is None or before is Differ:
@@ -229,11 +229,11 @@ def declarations_differ(before: Declared, after: Declared, sides: Iterable[tuple
 def _fits(group: tuple[Node, ...], declared: Declared) -> bool:
     shapes = set()
     for side in group:
-        world = next(_worlds(side, declared), None)
-        if world is None:
+        assignment = next(_assignments(side, declared), None)
+        if assignment is None:
             return False
-        value = value_of(world, side)
+        value = value_of(assignment, side)
         if all(name.key in declared for name in letters(side) if not sized(name)):
-            names = {size: axis for axis, size in world.sizes.items()}
+            names = {size: axis for axis, size in assignment.sizes.items()}
             shapes.add(tuple(names.get(size) for size in np.shape(value)))
     return len(shapes) < 2

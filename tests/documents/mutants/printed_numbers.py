@@ -13,7 +13,7 @@ import mpmath
 import numpy as np
 
 from derivations.documents.syntax import Annotated, Fence, Negative, Node, Number, Power, Product
-from tests.documents.mutants.arrays import World
+from tests.documents.mutants.arrays import Assignment
 from tests.documents.mutants.functions import DIGITS, Differ
 from tests.documents.mutants.oracle import Answer, letters, value_of
 
@@ -55,8 +55,8 @@ def _exact(node: Node, given: Mapping[str, Fraction]) -> mpmath.mpf | None:
     known = {key: mpmath.mpf(value.numerator) / value.denominator for key, value in given.items()}
     if any(name.key not in known and name.key not in ("e", "π", "pi") for name in letters(node)):
         return None
-    world = World(np.random.default_rng(0), {}, given=known)
-    value = value_of(world, node)
+    assignment = Assignment(np.random.default_rng(0), {}, given=known)
+    value = value_of(assignment, node)
     return None if value is None or value is Differ or isinstance(value, np.ndarray) else value
 
 

@@ -18,7 +18,7 @@ import mpmath
 import numpy as np
 
 from derivations.documents.syntax import Aggregate, Annotated, Call, Chain, Name, Node, Number, Power
-from tests.documents.mutants.arrays import Unread, World, sized
+from tests.documents.mutants.arrays import Assignment, Unread, sized
 from tests.documents.mutants.functions import DIGITS, Differ, Value
 from tests.documents.mutants.oracle import FAILURES, letters
 
@@ -40,8 +40,8 @@ class Moments:
 
 
 @dataclass
-class RandomWorld(World):
-    """A world in which scalars are random: `seen`, those that an expectation met; `drawn`, those of an outcome."""
+class RandomAssignment(Assignment):
+    """An assignment with random scalars: `seen`, those that an expectation met; `drawn`, those of an outcome."""
 
     said: Moments = field(default_factory=lambda: Moments())
     seen: dict[tuple[str, tuple[int, ...]], None] = field(default_factory=dict)
@@ -136,7 +136,9 @@ def moments_agree(original: Node, mutated: Node, said: Moments) -> bool:
     if not any(isinstance(each, Call) and each.function.base in (EXPECTATION, VARIANCE) for each in original.walk()):
         return False
     try:
-        pairs = [tuple(_world(original, bound, said).value(node) for node in (original, mutated)) for bound in (2, 3)]
+        pairs = [
+            tuple(_assignment(original, bound, said).value(node) for node in (original, mutated)) for bound in (2, 3)
+        ]
     except (Differ, *FAILURES):
         return False
     return all(
@@ -144,11 +146,11 @@ def moments_agree(original: Node, mutated: Node, said: Moments) -> bool:
     )
 
 
-def _world(node: Node, bound: int, said: Moments) -> RandomWorld:
-    """Return a world in which every sum up to a letter has so many terms, and every letter is a number."""
+def _assignment(node: Node, bound: int, said: Moments) -> RandomAssignment:
+    """Return an assignment in which every sum up to a letter has so many terms, and every letter is a number."""
     ranks = {name.key: 0 for name in _names(node)}
     tops = dict.fromkeys(_tops(node), bound)
-    return RandomWorld(np.random.default_rng(0), ranks, bound=dict(FREE), bounds=tops, said=said)
+    return RandomAssignment(np.random.default_rng(0), ranks, bound=dict(FREE), bounds=tops, said=said)
 
 
 def _tops(node: Node) -> Iterator[str]:

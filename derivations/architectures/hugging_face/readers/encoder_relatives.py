@@ -97,7 +97,7 @@ def electra(f: Fields, kind: str) -> Parts:
 
 @family("eurobert", {"EuroBertForMaskedLM": "language_model", "EuroBertModel": "none"}, EUROBERT)
 def eurobert(f: Fields, kind: str) -> Parts:
-    """EuroBERT (Boizard et al. 2025): Llama whose rows see those behind them."""
+    """EuroBERT (Boizard et al. 2025): Llama whose rows see those after them."""
     for field in ("mask_token_id", "classifier_pooling"):
         f.take(field, None)
     decoder = Decoder(eps=("rms_norm_eps", "1e-5"), network_biases=("mlp_bias", False), head_bias=("mlp_bias", False))

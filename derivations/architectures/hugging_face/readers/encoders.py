@@ -131,7 +131,7 @@ def splinter(f: Fields, kind: str) -> Parts:
 
 @family("chinese_clip_text_model", {"ChineseCLIPTextModel": "pooler"}, BERT)
 def chinese_clip_text(f: Fields, kind: str) -> Parts:
-    """The tower of Chinese CLIP for texts (Yang et al. 2022): BERT, whose rows always see those behind them."""
+    """The tower of Chinese CLIP for texts (Yang et al. 2022): BERT, whose rows always see those after them."""
     f.only("is_decoder", False)
     return bert(f, kind)
 

@@ -1,6 +1,6 @@
 """Encoders of pictures: the Vision Transformer and its relatives, and the two towers of CLIP and SigLIP.
 
-Definition   rows are patches of a picture, behind learned rows: a class token, a token of distillation, or none
+Definition   rows are patches of a picture, after learned rows: a class token, a token of distillation, or none
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def vit(f: Fields, kind: str) -> Parts:
 
 @family("deit", {"DeiTForImageClassification": "classes", "DeiTModel": "pooler"}, VIT)
 def deit(f: Fields, kind: str) -> Parts:
-    """DeiT (Touvron et al. 2021): a token of distillation behind the class token."""
+    """DeiT (Touvron et al. 2021): a token of distillation after the class token."""
     return Parts(_pooled(f, kind), encoder=_pictures(f, tokens=2))
 
 
@@ -102,7 +102,7 @@ def dinov2(f: Fields, kind: str) -> Parts:
 
 @family("dinov2_with_registers", {"Dinov2WithRegistersModel": "none"}, DINOV2)
 def dinov2_with_registers(f: Fields, kind: str) -> Parts:
-    """DINOv2 with registers (Darcet et al. 2024): learned rows without positions behind the class token."""
+    """DINOv2 with registers (Darcet et al. 2024): learned rows without positions after the class token."""
     f.config["use_mask_token"] = True  # which is always stored, and no field of this family
     parts, registers = dinov2(f, kind), f.whole("num_register_tokens", 4, least=0)
     stack = parts.encoder
@@ -113,7 +113,7 @@ def dinov2_with_registers(f: Fields, kind: str) -> Parts:
 
 @family("dinov3_vit", {"DINOv3ViTModel": "none"}, DINOV3)
 def dinov3(f: Fields, kind: str) -> Parts:
-    """DINOv3 (Siméoni et al. 2025): patches have positions on two axes, behind a class token and registers."""
+    """DINOv3 (Siméoni et al. 2025): patches have positions on two axes, after a class token and registers."""
     for field in ("layerscale_value", "pos_embed_shift", "pos_embed_jitter", "pos_embed_rescale"):
         f.take(field, None)
     _of_training(f)
@@ -250,7 +250,7 @@ def _texts(f: Fields, eps: str, function: str) -> Stack:
 
 
 def _pictures(f: Fields, *, eps: str = "1e-12", function: str = "gelu", tokens: int = 1, biases: bool = True) -> Stack:
-    """Return the layers over the patches of a picture, behind some learned rows."""
+    """Return the layers over the patches of a picture, after some learned rows."""
     block = _block(f, eps, function)
     (height, width), (patch, across) = _sides(f, "image_size"), _sides(f, "patch_size")
     if patch != across:

@@ -129,7 +129,7 @@ HUNYUAN_NORMS = (
 )
 HUNYUAN = Decoder(eps=FIVE, query_key_norm=True, norm_after=True)
 
-# model_type: the prefix of classes in the library, and behind "|" in released files; the family; names of weights
+# model_type: the prefix of classes in the library, and after "|" in released files; the family; names of weights
 DECODERS: dict[str, tuple[str, Decoder, Names]] = {
     "apertus": (  # Swiss AI Initiative (2025)
         "Apertus",

@@ -139,7 +139,7 @@ def _norm(f: Fields) -> Norm:
 
 
 def _parts(f: Fields, kind: str, stem: Waveform, positions: Convolved, order: str) -> Parts:
-    """Return the layers behind the stem, with a norm before the first one or behind the last."""
+    """Return the layers after the stem, with a norm before the first one or after the last."""
     f.only("add_adapter", False)
     f.only("adapter_attn_dim", None)
     for field in UNUSED:
@@ -175,7 +175,7 @@ def _sizes(f: Fields, field: str, usual: tuple[int, ...]) -> list[int]:
 
 
 def _share(f: Fields, field: str, usual: float) -> float:
-    """Return a number of training; above 0 it brings a learned row along."""
+    """Return a masking rate; above 0 the model has a learned mask row."""
     value = f.take(field, usual)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise f.error(field, f"is {shown(value)}; a number is needed")

@@ -84,7 +84,7 @@ def rwkv(f: Fields, kind: str) -> Parts:
     count, step = listed_layers(f, default=32), f.whole("rescale_every", 6, least=0)
 
     def behind(layers: int, norm: Norm) -> Norm:
-        """Return a norm of rows that are halved behind every few layers: that of the whole rows for 4 times eps."""
+        """Return a norm of rows that are halved after every few layers: that of the whole rows for 4 times eps."""
         return replace(norm, eps=norm.eps * 4 ** (layers // step if step else 0))
 
     time, channels = Recurrent(time_mixing()), Recurrent(channel_mixing())

@@ -127,7 +127,7 @@ def tower_of(f: Fields) -> tuple[Tower | None, Names | None, Table]:
 
 
 def _llava(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
-    """LLaVA (Liu et al. 2024): rows behind all layers but the last, without the class token; two linear maps."""
+    """LLaVA (Liu et al. 2024): rows after all layers but the last, without the class token; two linear maps."""
     layers = _layers(f, vision, -2)
     first = f.choice("vision_feature_select_strategy", {"default": 1, "full": 0}, "default")
     assert isinstance(first, int)
@@ -136,7 +136,7 @@ def _llava(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
 
 
 def _vipllava(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
-    """ViP-LLaVA (Cai et al. 2024): rows behind five layers side by side, without the class token, and a norm."""
+    """ViP-LLaVA (Cai et al. 2024): rows after five layers side by side, without the class token, and a norm."""
     layers = _layers(f, vision, [-2, -5, -8, -11, 6])
     norm = Norm("layer", f.number("projector_layernorm_eps", "1e-5"))
     projector = Projector(d_model, activation(f, "projector_hidden_act", "gelu"), norm=norm)
@@ -144,7 +144,7 @@ def _vipllava(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
 
 
 def _layers(f: Fields, vision: Fields, usual: int | list[int]) -> list[int]:
-    """Return the numbers of layers behind which rows are read; -2 is the last layer but one."""
+    """Return the numbers of layers after which rows are read; -2 is the last layer but one."""
     depth, given = vision.values[N], f.take("vision_feature_layer", usual, ("vision_feature_layers",))
     listed = given if isinstance(given, list) else [given]
     whole = [at for at in listed if isinstance(at, int) and not isinstance(at, bool)]
@@ -158,7 +158,7 @@ def _layers(f: Fields, vision: Fields, usual: int | list[int]) -> list[int]:
 
 
 def _behind(vision: Fields, pictures: Architecture, layers: list[int], projector: Projector, first: int) -> Tower:
-    """Return a tower whose rows behind some of its layers are read, side by side if there are several."""
+    """Return a tower whose rows after some of its layers are read, side by side if there are several."""
     assert pictures.encoder is not None
     (run,) = pictures.encoder.runs
     ends = sorted({*layers, vision.values[N]})
@@ -199,7 +199,7 @@ def _qwen2(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
 
 
 def _qwen3(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
-    """Qwen3-VL (Qwen Team 2025): as Qwen2-VL, and rows behind earlier layers, joined first and then normed."""
+    """Qwen3-VL (Qwen Team 2025): as Qwen2-VL, and rows after earlier layers, joined first and then normed."""
     depth, text = vision.values[N], f.values.get(N, 0)
     behind = [number + 1 for number in vision.numbers("deepstack_visual_indexes", depth)]
     if sorted(set(behind)) != behind or len(behind) > text > 0:
@@ -229,7 +229,7 @@ def axes_of(f: Fields, text: Mapping[str, object]) -> Axes | None:
 
 
 def deepened(f: Fields, stack: Stack, count: int) -> Stack:
-    """Return equal layers to whose rows others are added behind each of the first ones."""
+    """Return equal layers to whose rows others are added after each of the first ones."""
     (run,) = stack.runs
     rest = f.values[N] - count
     runs = (

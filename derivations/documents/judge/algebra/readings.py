@@ -40,7 +40,7 @@ def _vectors(names: list[Name], scope: Scope, text: str) -> Iterator[str]:
 
 
 def _products(parts: list[Node]) -> Iterator[str]:
-    """Yield that a dot, a cross or a star multiplies numbers, where letters also stand side by side."""
+    """Yield the assumption that a dot, a cross or a star multiplies numbers, where letters are also juxtaposed."""
     signs = {
         sign
         for part in parts

@@ -155,7 +155,7 @@ class Reading:
         return symbol(name, sized=name.key in self.sizes)
 
     def entry(self, node: Name, used: list[Name], bound: Mapping[str, Range]) -> Expr:
-        """Return the entry of an array at indices of sums around it; what else stands below is part of its name."""
+        """Return an array entry at the indices of enclosing sums; other subscripts are part of the name."""
         free = [each for each in node.subscripts if each not in used]
         last = node.subscripts[len(free) :]
         rest = (
@@ -233,7 +233,7 @@ class Reading:
         return self.expression(node.inside, bound)
 
     def annotated(self, node: Annotated, bound: Any) -> Expr:
-        """Return what a note stands beside."""
+        """Return a node without its note."""
         return self.expression(node.of, bound)
 
     def call(self, node: Call, bound: Any) -> Expr:

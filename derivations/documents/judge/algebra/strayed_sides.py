@@ -52,7 +52,7 @@ def strayed(statement: Statement, link: int, scope: Scope) -> Mended | None:
 
 
 def _run(statement: Statement, link: int) -> tuple[int, int]:
-    """Return the first side of the equations around a link, and the one behind the last."""
+    """Return the first side of the equations around a link, and the one after the last."""
     relations = statement.chain.relations
     begin, end = link, link
     while begin and relations[begin - 1] in EQUALS:

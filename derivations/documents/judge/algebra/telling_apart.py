@@ -20,7 +20,7 @@ CLOSE = 1e-9
 
 
 def differing(numbers: Sampler, left: Node, right: Node) -> tuple[int, ...]:
-    """Return the draws that tell two sides apart, and others in which both have real numbers; none where none do.
+    """Return the draws where both sides are real, those that tell them apart first; none if no draw does.
 
     Letters are positive, unless the sides are real for others only: `log(1 - e^t)`.
     """

@@ -70,7 +70,7 @@ def _applied(reader: Reading, node: syntax.Product) -> syntax.Product:
 
 
 def _check_direction(reader: Reading, left: Value, raised: bool, right: Value, right_raised: bool) -> None:
-    """Refuse a column in front of a matrix and a row behind one."""
+    """Refuse a column in front of a matrix and a row after one."""
     if rank(left) == 1 and rank(right) == 2 and raised is not reader.columns:
         raise NotRead("a column vector in front of a matrix")
     if rank(left) == 2 and rank(right) == 1 and right_raised is reader.columns:

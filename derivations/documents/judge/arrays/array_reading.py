@@ -1,6 +1,6 @@
 """What the rules that read a formula as an array share: the reader, as they see it, and names with places.
 
-Definition   a place is a letter of the indices, a number behind such a letter, or an expression in such letters
+Definition   a place is a letter of the indices, a number after such a letter, or an expression in such letters
 Raises       NotRead where a formula has something that is no array and no number
 """
 
@@ -53,7 +53,7 @@ def function_word(name: Name) -> str:
 def indices_of(name: Name, indices: frozenset[str]) -> tuple[Name, tuple[Node, ...]]:
     """Return a name without the subscripts at its end that are places, and those places.
 
-    A place is a letter of `indices`, a number behind such a letter, or an expression in such letters.
+    A place is a letter of `indices`, a number after such a letter, or an expression in such letters.
     """
     places: list[Node] = []
     rest = [part for each in name.subscripts for part in _parts(each)]

@@ -41,7 +41,7 @@ SCORES = frozenset({"s", "e", "a", "l", "score", "scores", "z"})
 
 
 def plain(node: Node) -> Node:
-    """Return a formula without notes, needless brackets around all of it, and a condition behind it."""
+    """Return a formula without notes, needless brackets around all of it, and a condition after it."""
     while True:
         match node:
             case syntax.Annotated(of=inside) | syntax.Fence(bracket="(" | "[", inside=inside):

@@ -90,7 +90,7 @@ def _factors(node: Node) -> tuple[Node, ...]:
 
 
 def _of_named_entry(name: Node, function: Node, right: Node, known: Known) -> Judged | None:
-    """Return that a right side is the entry that is named in front, y_i, where the function has another place."""
+    """Return the reading of a right side as the entry y_i that the left names, if the function has another place."""
     if not isinstance(name, Name) or not name.subscripts or not isinstance(function, Entry):
         return None
     found = judged(replace(function, indices=name.subscripts), right, *known)
@@ -98,9 +98,9 @@ def _of_named_entry(name: Node, function: Node, right: Node, known: Known) -> Ju
 
 
 def _named(statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
-    """Yield that a first link gives a name to a function, `y_i = softmax(x)_i`, that the next link writes out.
+    """Yield findings if the first link names a function, `y_i = softmax(x)_i`, that the next link writes out.
 
-    Entry j of the function is no entry i of the name; an entry of it written as softmax(x_i) is meant so.
+    Entry j of the function is not entry i of the name; an entry of it written as softmax(x_i) is meant so.
     """
     sides, relations = statement.chain.sides, statement.chain.relations
     if link or len(relations) < 2 or relations[1] not in EQUAL or not isinstance(sides[0], Name):

@@ -148,7 +148,7 @@ def _with_parameter(found: Judged, left: Node) -> Judged:
 
 
 def _of_two_widths(divisor: Name, last: Name, candidates: list[Concept]) -> Judged | None:
-    """Return that a mean or a variance divides by one width, and sums to another one."""
+    """Return the finding that a mean or a variance divides by one width and sums to another."""
     concept = next((each for each in candidates if each.left in ("mean", "variance", "deviation")), None)
     if concept is None or not divisor.base == last.base == "d" or not (divisor.subscripts and last.subscripts):
         return None

@@ -63,7 +63,7 @@ def _of_one_query(left: Node, right: Node) -> Unlabelled | None:
 
 
 def mixes_heads(left: Node, right: Node) -> bool:
-    """Say whether matrices of the right side have several labels, or another than a left that does not list them."""
+    """Say whether right-side matrices have several labels, or not the left's, unless the left lists them."""
     matrices = {part for part in right.walk() if isinstance(part, Name) and part.base in MATRICES}
     if isinstance(left, Call) and matrices <= {*left.arguments}:
         return False

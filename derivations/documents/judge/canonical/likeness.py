@@ -1,4 +1,4 @@
-"""How a formula stands to the usual one that it is recognised as: the same, the same under an assumption, or not it.
+"""How a formula relates to the usual one that it resembles: equal, equal under an assumption, or one slip away.
 
 Definition   usual        equal to a form of the concept once letters have their usual roles
              conditional  equal to one that assumes something
@@ -20,7 +20,7 @@ _SAID: dict[Likeness, Unproved] = {"usual": "holds", "conditional": "conditional
 
 
 def said_of(likeness: Likeness) -> Unproved:
-    """Return what a check says of a formula that is so like the usual one."""
+    """Return the verdict on a formula of this likeness to the usual one."""
     return _SAID[likeness]
 
 

@@ -48,7 +48,7 @@ SIGN = "the logarithm of a probability is not positive: the minus in front is mi
 
 
 def check_losses(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
-    """Yield that a perplexity lacks its exponential, or an entropy its sign."""
+    """Yield a finding if a perplexity lacks its exponential, or an entropy its sign."""
     if link is None or statement.chain.relations[link] not in EQUAL:
         return
     left, right = statement.chain.sides[link : link + 2]

@@ -1,4 +1,4 @@
-r"""Over which index a softmax of a matrix is taken, where the lines around tell what its two indices count.
+r"""The index over which a softmax of a matrix is taken, from what nearby lines say its indices count.
 
 Definition   the second index counts keys where a sum over it weighs values, `o_i = \sum_j A_{ij} v_j`, where weights
              stand in front of the values, `A V`, and in scores `S_{ij} = q_i \cdot k_j` or `S = Q K^T`
@@ -70,7 +70,7 @@ def _weighted(total: Aggregate, bases: set[str]) -> Iterator[int]:
 
 
 def _of_matrices(product: Product, bases: set[str]) -> Iterator[int]:
-    """Yield 1 where weights stand in front of values, `A V`, and 0 where they stand behind, `V A`."""
+    """Yield 1 where weights stand in front of values, `A V`, and 0 where they stand after, `V A`."""
     for first, second in pairwise(product.factors):
         turned = [isinstance(each, Transpose) for each in (first, second)]
         bare = [each.operand if isinstance(each, Transpose) else each for each in (first, second)]

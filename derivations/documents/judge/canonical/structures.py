@@ -40,7 +40,7 @@ def by_structure(left: Node | None, right: Node, scope: Scope) -> Seen | None:
 
 
 def _wave(left: Node, right: Call) -> Seen | None:
-    """Return that columns of a positional encoding that have one frequency are not told apart."""
+    """Return "wrong" if the frequency of a positional encoding does not depend on the column."""
     column, places, letters = map(_letters, (places_of(left)[-1:], places_of(left), right.arguments))
     if right.function.base not in ("sin", "cos") or len(column) != 1 or column & letters or not letters <= places:
         return None  # another letter may stand for the angle
@@ -53,7 +53,7 @@ def _letters(nodes: Iterable[Node]) -> set[str]:
 
 
 def _width(left: Name, right: Quotient) -> Seen | None:
-    """Return that the width of a head is not a share of that width itself or of another width of a head."""
+    """Return "wrong" where d_k or d_v is set to one of d_k, d_v and d_ff divided by a letter."""
     whole, count = right.numerator, right.denominator
     if (
         left.key in ("d_k", "d_v")

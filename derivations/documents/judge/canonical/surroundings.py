@@ -128,7 +128,7 @@ def _multiplied_elsewhere(found: Judged, link: Compared) -> Judged | None:
     if "the sign" in found.reason:  # which a formula without any minus does not turn
         sides = (side for side in sides if any(map(_is_negative, side.walk())))
     products = (part for side in sides for part in side.walk() if isinstance(part, Product))
-    if "the number must" in found.reason:  # which no matrix behind a function makes good
+    if "the number must" in found.reason:  # which no matrix after a function makes good
         products = (part for part in products if not any(map(link.scope.document.is_weight, part.factors)))
     factors = (each for part in products for each in part.factors)
     return None if any(isinstance(each, Call) and each.function == left.function for each in factors) else found
@@ -213,7 +213,7 @@ def _over_queries(found: Judged, link: Compared) -> Judged:
 
 
 def _unscaled(found: Judged, link: Compared) -> Judged:
-    """Say that scores are not divided by the root of the width of the keys that is explained behind the formula."""
+    """Say that scores are not divided by the root of the width of the keys that is explained after the formula."""
     if found.verdict != "conditional" or UNSCALED not in found.assumed:
         return found
     letters = {part.key for part in link.right.walk() if isinstance(part, Name)}

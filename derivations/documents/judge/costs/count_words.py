@@ -1,7 +1,7 @@
 """What the words around a count say of it: what tells what is counted, nearest first.
 
 Result       `said_of(statement, left, scope)`: the left side, the sentence, the block, the headings, what stands around
-Assumes      a sentence ends at a full stop with a space behind it, or at one of Chinese and Japanese; of a block with
+Assumes      a sentence ends at a full stop with a space after it, or at one of Chinese and Japanese; of a block with
              more than `MOST_PASSAGES` passages only the words next to the formula are looked at; around a heading
              stands what is right below it
 """
@@ -66,7 +66,7 @@ class Said:
 
 
 def said_of(statement: Statement, left: Node, scope: Scope, unit: str = "") -> Said:
-    """Return what is said around a count, the unit in the formula before the words behind it."""
+    """Return what is said around a count, the unit in the formula before the words after it."""
     passages = statement.block.passages
     place = next((k for k, each in enumerate(passages[:MOST_PASSAGES]) if each is statement.passage), None)
     before = _prose(passages[:place]) if place is not None else ""

@@ -78,7 +78,7 @@ def check_counting(statement: Statement, link: int | None, scope: Scope) -> Iter
 
 
 def _without_unit(side: Node) -> tuple[Node, str]:
-    r"""Return a count without the unit behind it, `16 P \text{ bytes}`, and the unit."""
+    r"""Return a count without the unit after it, `16 P \text{ bytes}`, and the unit."""
     match side:
         case Product(factors=(*factors, Words(text=unit)), operators=(*operators, "")) if unit in UNITS and factors:
             return product(factors, operators), unit
@@ -182,7 +182,7 @@ def _refuted(count: _Count, part: Part, letters: Mapping[Symbol, Symbol]) -> Ite
 
 
 def _wrong(said: Expr, cost: Cost, quantity: str, letters: Mapping[Symbol, Symbol]) -> Finding:
-    """Return that a count should be a cost, in the letters of the text."""
+    """Return the finding that a count should be a cost, in the letters of the text."""
     value = in_letters(said, cost.value, operations=quantity == "operations")
     right = _shown(value.xreplace({size: letter for letter, size in letters.items()}))
     return Finding("wrong", CHECK, f"for the {cost.of} the count is {right}", right=right, result=cost.result)

@@ -63,7 +63,7 @@ def matrices(part: Part) -> int:
 
 @cache
 def _caches() -> tuple[Cost, ...]:
-    """Return the numbers of the cache of a layer, and its bytes at 2 and 4 for a number."""
+    """Return how many numbers a cache holds, and its bytes at 2 and 4 bytes a number."""
     heads = expand(cached(multi_head_attention()) / m)
     groups = expand(cached(grouped_query_attention()) / m)
     ways = (("heads", heads), ("groups", groups))
@@ -78,7 +78,7 @@ def _caches() -> tuple[Cost, ...]:
 
 @cache
 def _activations() -> tuple[Cost, ...]:
-    """Return the bytes that a pre-norm layer keeps for its backward pass, and N of them."""
+    """Return the bytes that one and N pre-norm layers save for the backward pass."""
     dropping = pre_norm_layer()
     ways = (
         ("with dropout", dropping, ()),

@@ -1,6 +1,6 @@
 r"""Arithmetic: links between numbers, decided by enclosures.
 
-Definition   a printed number is right within half a unit of its last digit; a whole number behind "=" is exact, behind
+Definition   a printed number is right within half a unit of its last digit; a whole number after "=" is exact, after
              "≈" its zeros at the end need not count; letters stand for the values that they have in the section
 Result       holds        right as printed
              conditional  right from the numbers before they were rounded, or truncated, or rough, where it is one with
@@ -170,7 +170,7 @@ def _may_be_rounded(question: NumberLink) -> bool:
 
 
 def _in_bytes(node: Any) -> Any:
-    """Return a formula in which the B behind a number stands for bytes, where it was read as a billion."""
+    """Return a formula in which the B after a number stands for bytes, where it was read as a billion."""
     match node:
         case Number(text=text) if text.endswith("B") and not node.unit and node.value % BILLION == 0:
             digits = text.removesuffix("B").strip()

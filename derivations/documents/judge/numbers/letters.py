@@ -107,8 +107,8 @@ def _replaced(node: Any, sources: dict[str, Node]) -> Any:
 def ambiguous(*nodes: Node) -> bool:
     r"""Say whether a formula can be read in two ways.
 
-    A slash beside factors without a sign may divide by one or by all (1/2 n); the power of a bracket behind the name
-    of a function may be that of the argument or of the value (`\log (n + 1)^2`). A number behind a letter may be its
+    A slash beside factors without a sign may divide by one or by all (1/2 n); the power of a bracket after the name
+    of a function may be that of the argument or of the value (`\log (n + 1)^2`). A number after a letter may be its
     index (`Y 1 + Y 2`).
     """
     for part in chain.from_iterable(node.walk() for node in nodes):
@@ -124,13 +124,13 @@ def ambiguous(*nodes: Node) -> bool:
 
 
 def _is_numbered(product: Product) -> bool:
-    """Say whether a number stands behind a letter, without a sign between them."""
+    """Say whether a number stands after a letter, without a sign between them."""
     pairs = zip(product.factors, product.operators, product.factors[1:], strict=False)
     return any(isinstance(a, Name) and sign == "" and isinstance(b, Number) for a, sign, b in pairs)
 
 
 def _may_be_applied(product: Product) -> bool:
-    """Say whether a bracket that holds one number stands behind a letter, which may be a function: P(1)."""
+    """Say whether a bracket that holds one number stands after a letter, which may be a function: P(1)."""
     pairs = zip(product.factors, product.operators, product.factors[1:], strict=False)
     return any(
         isinstance(a, Name) and sign == "" and isinstance(b, Fence) and isinstance(b.inside, Number)

@@ -33,7 +33,7 @@ __all__ = ["check_mentions"]
 CHECK = "arithmetic"
 _NEAR = 80  # characters of prose before a formula that tell what it is
 A_GOOD_PART = Fraction(5, 100)
-_NEXT = 24  # characters behind it
+_NEXT = 24  # characters after it
 _ENOUGH = 12  # characters that say something
 _OPEN = "(（[「 \n*_~"
 WEIGHTS = (
@@ -41,7 +41,7 @@ WEIGHTS = (
     "softmax 後", "softmax后", "softmax 后", "ソフトマックス後", "注意力权重", "注意力權重", "概率", "機率", "总和为",
     "總和為", "確率", "注意の重み", "アテンション重み", "アテンションの重み",
 )  # fmt: skip
-_SUM = (  # said of numbers in front of them, or behind
+_SUM = (  # said of numbers in front of them, or after
     r"(?:\b(?:sums?|adds? up) to|和[为為是]|相加[为為得]|加[总總][为為]|加起[来來]等[于於]|合計[はが]|和[はが])"
     r"\s?(?:1|one)(?!\.?\d)"
 )
@@ -186,7 +186,7 @@ def _in_front(statement: Statement, near: str) -> str:
 
 
 def _beside(statement: Statement, step: int) -> str:
-    """Return the prose right before a formula (-1), or right behind it (1); nothing where a formula stands there."""
+    """Return the prose right before a formula (-1), or right after it (1); nothing where a formula stands there."""
     place = statement.block.number_of(statement.passage)
     beside = place + step if place is not None else -1
     passages = statement.block.passages

@@ -1,7 +1,7 @@
 r"""A name that is given a number: `y_1 \approx \frac{7.39}{10.11}`, `Gradient = 0.73 \times (1 - 0.73)`, `y = 0.73`.
 
 Definition   the first side of a chain is a name, the next an expression of numbers alone, or a decimal fraction, or of
-             letters whose values are the number behind it; whole numbers that letters are set to are a matter of the
+             letters whose values are the number after it; whole numbers that letters are set to are a matter of the
              scope
 Result       holds        names in a row, or a letter whose values give what follows, and the section gives no other
              conditional  an entry of the softmax of a list that the section shows; a number near 1 of which the section

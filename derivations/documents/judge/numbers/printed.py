@@ -53,7 +53,7 @@ class Printed:
 
 
 def printed(node: Node) -> Printed | None:
-    """Return the printed number that a node is, brackets, signs and notes apart; None for all else."""
+    """Return the printed number in a node, also inside brackets, signs and notes; else None."""
     sign = 1
     while isinstance(node, Fence | Annotated | Negative):
         if isinstance(node, Fence):
@@ -128,7 +128,7 @@ def _nearest(value: Fraction, places: int) -> int:
 
 
 def decimal(value: Enclosure, digits: int = 6) -> str:
-    """Return a number with some significant digits, or as the fraction of whole numbers that it is."""
+    """Return a number with some significant digits, or in full if it is exactly a whole number."""
     middle = value.middle
     if value.exact and middle.denominator == 1 and abs(middle) < 10**18:
         return f"{middle.numerator:,}"

@@ -97,7 +97,7 @@ def check_rounding(question: NumberLink, source: Node, target: Printed) -> Itera
 
 
 def _both_rounded(source: Node, readings: tuple[tuple[Enclosure, Fraction, str], ...], target: Printed) -> bool:
-    """Say whether a number in another unit may be a rounding of what the target is one of."""
+    """Say whether source and target may be roundings of one number, in two units."""
     shown = printed(source)
     if shown is None or shown.exact or target.exact or shown.unit == target.unit or target.unit not in UNITS:
         return False
@@ -191,7 +191,7 @@ def _rounds(value: Enclosure, scale: Fraction, target: Printed, *, loose: bool) 
 
 
 def _is_near(value: Enclosure, spread: Enclosure, scale: Fraction, target: Printed) -> bool:
-    """Say whether a printed number is off by its last digit, and may be what the numbers not yet rounded come to."""
+    """Say whether a printed number is off by one last digit or less, which its rounded inputs may explain."""
     unit, off = 2 * target.half_unit, value.middle / scale - target.value
     if _is_truncated(off, value, unit):
         return False

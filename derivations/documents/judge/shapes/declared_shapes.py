@@ -119,7 +119,7 @@ def _of_declaration(name: Name, sizes: tuple[Expr, ...], statement: Statement, s
 
 
 def _of_definition(name: Name, sizes: tuple[Expr, ...], statement: Statement, scope: Scope) -> Finding | None:
-    """Return that a shape follows from the definition of its letter, if it does."""
+    """Return a finding if a shape follows from the definition of its letter."""
     right = scope.near_definition(name)
     if right is None or isinstance(right, Name) or any(part == name for part in right.walk()):
         return None  # another name for it, which may have its shape from here

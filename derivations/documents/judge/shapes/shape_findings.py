@@ -21,7 +21,7 @@ STEPS = 2  # from a letter to what defines it
 
 
 def fitting(found: Fit, shape: Shape) -> Finding:
-    """Return that shapes fit, under what must be assumed."""
+    """Return the finding that shapes fit, with what must be assumed."""
     assumptions = assumptions_of(found)
     what = "the shapes fit" if shape.last is None else f"the shapes fit: {shape_text(shape.sizes)}"
     if shape.open and shape.last is not None:
@@ -30,7 +30,7 @@ def fitting(found: Fit, shape: Shape) -> Finding:
 
 
 def following(found: Fit, sizes: Sequence[Expr], what: str, scope: Scope) -> Finding | None:
-    """Return that a stated shape follows from those that are declared of the letters; None where it does not.
+    """Return the finding that a stated shape follows from the declared ones of its letters, or None.
 
     Definition   follows: the operations give every size, no two sizes are taken to be the same, no letter has a
                  supposed shape, and no declaration is set aside
@@ -64,7 +64,7 @@ def _set_aside(candidate: Candidate) -> str:
 
 
 def misfit(sides: Sequence[Node], found: Fit, statement: Statement, scope: Scope, code: bool) -> Finding:
-    """Return that shapes do not fit, with the repair where it is certain; or that a declaration is to blame."""
+    """Return the finding that shapes do not fit, with a certain repair if any; or that a declaration is wrong."""
     clash = found.clashes[0]
     reason = reason_of(clash, statement, scope)
     cause = diagnose(sides, found, statement, scope, code)

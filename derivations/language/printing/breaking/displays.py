@@ -2,7 +2,7 @@ r"""Rows of formulas as one display that fits into a width.
 
 Definition   rows stand below one another, aligned at their relations; where that leaves too little room, the left side
              has a line of its own and the right side follows, indented. What belongs to a row, the name of a rule or a
-             condition, stands to the right of it if all of them fit there, and below it otherwise
+             condition, stands to the right of its last line if it fits there, and below it otherwise
 Result       the lines of an `alignat*{2}`: page breaks are allowed between them
 Assumes      a font size of ten points
 """
@@ -73,12 +73,12 @@ def display(rows: Sequence[Row], within: float, *, numbered: bool = False) -> st
 
 
 def _together(texts: Sequence[str]) -> str:
-    """Return lines between which no page ends: a formula, and the name of its rule below it."""
+    """Join lines without a page break: a formula, and the name of its rule below it."""
     return " \\\\*\n".join(texts)
 
 
 def _cost(line: _Line, within: float) -> float:
-    """Return how many lines a line counts for, with those that stand inside its brackets and fractions.
+    """Return the cost of a line: its height in lines, and a penalty for its excess width.
 
     Fewer lines are better, but no line may be too wide: one point too many costs as much as 100 lines.
     """
@@ -86,7 +86,7 @@ def _cost(line: _Line, within: float) -> float:
 
 
 def _texts(line: _Line, within: float, numbered: bool) -> tuple[list[str], str]:
-    """Return a line as text, with what belongs to it at the right margin, or below where it does not fit there.
+    """Return a line as text, with its remark at the right margin, or below the line if it does not fit.
 
     In a numbered display the margin of a line with a number is taken: what belongs to it stands at the margin below.
     The second of two texts is a sentence below the lines.
@@ -135,7 +135,7 @@ def _relation(row: Row) -> float:
 
 
 def _after_relation(line: TextLine) -> TextLine:
-    """Indent a further line of a right side behind the relation; one that begins with a relation stands below it."""
+    """Indent a further line of a right side after the relation; one that begins with a relation stands below it."""
     return TextLine(line.formula, 0 if line.formula[0].kind == "relation" else line.indent + 1)
 
 

@@ -89,7 +89,7 @@ def test_shapes_of_another_section_are_no_witness() -> None:
     assert _wrong(SECTIONS % "##") == _wrong(SECTIONS % "#") == []
 
 
-def test_what_its_own_section_declares_is_a_witness() -> None:
+def test_what_its_own_section_declares_is_evidence() -> None:
     same = SECTIONS.replace("%s One token", "One token")
     assert _wrong(same) == ["h = W_1 x + b"]
     assert _wrong(same.replace("W_1 x", "x W_1")) == []
