@@ -29,7 +29,7 @@ NOT_WRITTEN = {  # layers of which neither library has a short form
     "state_space_heads", "gated_recurrence", "decaying_heads", "lightning_attention", "channel_mixing",
     "gated_delta_net", "kimi_delta_attention", "grouped_convolution", "weight_normed_convolution",
     "disentangled_attention", "per_layer_embedding", "augmented_residual", "stream_router", "predicted_streams",
-    "corrected_streams",
+    "corrected_streams", "compressed_rms_norm",
 }  # fmt: skip
 
 

@@ -7,7 +7,26 @@ from decimal import Decimal
 from hashlib import sha256
 from typing import Any
 
-from sympy import Add, Basic, Expr, Indexed, Mul, Pow, Rational, Sum, Symbol, cos, cosh, erf, exp, log, sin, sinh, tanh
+from sympy import (
+    Add,
+    Basic,
+    Expr,
+    Indexed,
+    Mul,
+    Pow,
+    Rational,
+    Sum,
+    Symbol,
+    cos,
+    cosh,
+    erf,
+    erfc,
+    exp,
+    log,
+    sin,
+    sinh,
+    tanh,
+)
 from sympy.core.function import AppliedUndef
 from sympy.core.numbers import Exp1, Float, Integer, Pi
 
@@ -143,6 +162,7 @@ _FUNCTIONS: dict[Any, Callable[[Any], Any]] = {
     sinh: lambda value: (exponential(value) - exponential(-value)) / 2,
     cosh: lambda value: (exponential(value) + exponential(-value)) / 2,
     erf: error_function,
+    erfc: lambda value: 1 - error_function(value),
 }
 
 

@@ -471,6 +471,7 @@ _RULES: dict[Any, Callable[..., Any]] = {
     sympy.sinh: _of(lambda value: (intervals.exp(_moderate(value)) - intervals.exp(_moderate(-value))) / 2),
     sympy.tanh: _of(intervals.tanh),
     sympy.erf: _of(intervals.erf),
+    sympy.erfc: _of(lambda value: 1 - intervals.erf(value)),
     # max and min increase in both arguments, so the ends of the intervals give the ends of the result
     sympy.Max: _fold(lambda a, b: iv.mpf([max(a.a, b.a), max(a.b, b.b)])),
     sympy.Min: _fold(lambda a, b: iv.mpf([min(a.a, b.a), min(a.b, b.b)])),

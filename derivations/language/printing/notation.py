@@ -159,6 +159,7 @@ _OURS = Notation(
         "silu": r"\mathrm{SiLU}",
         "mish": r"\mathrm{Mish}",
         "softplus": r"\mathrm{softplus}",
+        "softsign": r"\mathrm{softsign}",
         "standardise": "",  # printed as its formula
         "square": "",
         "exp": "",

@@ -26,6 +26,7 @@ __all__ = [
     "augmented_residual",
     "batch_norm",
     "batch_norm_inference",
+    "compressed_rms_norm",
     "dropout",
     "feed_forward",
     "gated_feed_forward",
@@ -174,6 +175,25 @@ def rms_norm(X: Array, gamma: Array, eps: float = 1e-5) -> Matrix:
     X, gamma, [eps] = read("rms_norm", X=(X, "n d"), gamma=(gamma, "d"), eps=([eps], "1"))
     d = len(gamma)
     return [[gamma[j] * x[j] / mp.sqrt(sum(x[k] ** 2 for k in range(d)) / d + eps) for j in range(d)] for x in X]
+
+
+@loops_of("compressed_rms_norm")
+@at_fifty_digits
+def compressed_rms_norm(X: Array, gamma: Array, eps: float = 1e-5) -> Matrix:
+    """Return the rows that minus their sum makes rows of mean 0, divided by the root of the mean square, then scaled.
+
+    Definition   y_j = gamma_j x_j / sqrt(sum_k x_k^2 / (d + 1) + eps), k = 1, ..., d + 1, x_{d+1} = -sum_{k <= d} x_k
+    Shapes       X (n, d), gamma (d,) -> (n, d)
+    Assumes      eps > 0
+    Source       Jiang, Gu, Zhu & Pan (2023), section 3.2
+    Raises       ValueError where shapes disagree, or a number is not finite
+    """
+    X, gamma, [eps] = read("compressed_rms_norm", X=(X, "n d"), gamma=(gamma, "d"), eps=([eps], "1"))
+    whole = [[*x, -sum(x)] for x in X]
+    return [
+        [g * u / mp.sqrt(sum(v**2 for v in x) / len(x) + eps) for g, u in zip(gamma, x[:-1], strict=True)]
+        for x in whole
+    ]
 
 
 @loops_of("scale_norm")

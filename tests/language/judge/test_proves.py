@@ -31,6 +31,7 @@ from sympy import (
     cos,
     cosh,
     erf,
+    erfc,
     exp,
     floor,
     log,
@@ -607,6 +608,10 @@ true("relu by a bracket", lambda: (Max(0, a - b), (a - b) * Iverson(Gt(a, b))))
 true("cosh^2 - sinh^2 is 1", lambda: (cosh(a) ** 2 - sinh(a) ** 2, 1), "exponent")
 true("sinh of a sum", lambda: (sinh(a + b), sinh(a) * cosh(b) + cosh(a) * sinh(b)), "exponent")
 true("tanh is sinh/cosh", lambda: (tanh(a) * cosh(a), sinh(a)), "exponent")
+true("erf and erfc add up to 1", lambda: (erf(a) + erfc(a), 1))
+true("erfc at -a", lambda: (erfc(-a), 2 - erfc(a)))
+true("erfc'", lambda: (D(erfc(a), a), -2 * exp(-(a**2)) / sqrt(pi)), "derivative")
+true("erfc is positive", lambda: (erfc(a), 0), "bound", ">")
 true("cosh' is sinh", lambda: (D(cosh(2 * a), a), 2 * sinh(2 * a)), "chain rule")
 true("cosh of i t is cos", lambda: (cosh(a * I), cos(a)), "angle addition")
 true("cosh is at least 1", lambda: (cosh(a), 1), "bound", ">=", certificate=lambda: (2 * sinh(a / 2) ** 2,))

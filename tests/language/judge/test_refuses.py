@@ -41,6 +41,7 @@ from sympy import (
     cos,
     cosh,
     erf,
+    erfc,
     exp,
     floor,
     log,
@@ -291,6 +292,8 @@ false("sinh is odd", lambda: (sinh(-a), sinh(a)))
 false("cosh' has no sign", lambda: (D(cosh(a), a), -sinh(a)), "derivative")
 false("sinh is not below cosh by 1", lambda: (cosh(a) - sinh(a), 1))
 false("erf is odd", lambda: (erf(-a) + erf(a), 2 * erf(a)))
+false("erfc is not odd", lambda: (erfc(-a), -erfc(a)))
+false("erfc' has a minus", lambda: (D(erfc(a), a), 2 * exp(-(a**2)) / sqrt(pi)), "derivative")
 false("exponents add", lambda: (g**a * g**b, g ** (a * b)))
 
 # --- division by what may vanish -----------------------------------------------------------------------------------

@@ -49,6 +49,7 @@ LAYER, WITHOUT_SHIFT, WITHOUT_BOTH = (
 FIVE, SIX = ("rms_norm_eps", "1e-5"), ("rms_norm_eps", "1e-6")
 LAYER_FIVE = ("layer_norm_eps", "1e-5")
 NONE = (False, False)
+HALVES = ("W_gate", "W_up")
 ALPHAS = ("alpha_p", "alpha_n")
 OUTPUT_WITHOUT = (("attention_bias", True), False)
 SQUARED = ("hidden_act", "relu2")
@@ -159,6 +160,25 @@ DECODERS: dict[str, tuple[str, Decoder, Names]] = {
         ),
     ),
     "arcee": ("Arcee", ARCEE, UNGATED),  # Arcee AI (2025), AFM-4.5B
+    "aria_text": (  # Rhymes AI (2024), the language model of Aria
+        "AriaText",
+        Decoder(
+            sparse=Sparse(("num_experts",), shared_number=("moe_num_shared_experts", 2)),
+            only={"hidden_act": ("silu",), "mlp_bias": (False,)},  # experts have SiLU and no biases, shared ones these
+            renamed={"moe_topk": "num_experts_per_tok", "moe_num_experts": "num_experts"},
+        ),
+        also(
+            GLM_NAMES,
+            {
+                f"decoder.experts.{W}": Stored(f"{LAYERS}.mlp.experts.fc1.weight", True, beside=HALVES, stacked=True)
+                for W in HALVES
+            },
+            {
+                "decoder.experts.W_down": Stored(f"{LAYERS}.mlp.experts.fc2.weight", True, stacked=True),
+                "decoder.experts.W_router": Stored(f"{LAYERS}.mlp.router.weight"),
+            },
+        ),
+    ),
     "cohere": ("Cohere", COHERE, LLAMA),  # Cohere (2024), Command R
     "cohere2": (  # Cohere (2025), Command A
         "Cohere2",

@@ -595,6 +595,7 @@ _RULES: dict[Any, Callable[[Any, Context], Poly]] = {
     sympy.cosh: _argument(lambda p, context: _half_of_exponentials(add, p, context)),
     sympy.sinh: _argument(lambda p, context: _half_of_exponentials(subtract, p, context)),
     sympy.erf: _argument(lambda p, context: odd_function("erf", p)),
+    sympy.erfc: _argument(lambda p, context: subtract(ONE, odd_function("erf", p))),
     sympy.tanh: _argument(lambda p, context: odd_function("tanh", p)),
     sympy.Max: _maximum,
     sympy.Min: _minimum,

@@ -41,6 +41,7 @@ TIED: Changes = {"tie_word_embeddings": True}
 EXPERTS: Changes = {"num_experts_per_tok": 2}
 FEW: Changes = {**EXPERTS, "num_local_experts": 5, "moe_intermediate_size": 7}
 ERNIE: Changes = {"moe_k": 2, "moe_num_experts": 5, "moe_intermediate_size": 7}
+ARIA: Changes = {"moe_topk": 2, "moe_num_experts": 5}
 MANY: Changes = {**EXPERTS, "n_routed_experts": 5, "moe_intermediate_size": 7}
 GROWING: Changes = {"rope_type": "default", "rope_theta": 100.0, "llama_4_scaling_beta": 0.3}
 GROWING |= {"original_max_position_embeddings": 2}  # that queries grow by in a short text
@@ -65,6 +66,7 @@ DECODERS: dict[str, tuple[Changes, ...]] = {
     "HYV3": (CHOSEN, CHOSEN | {"mlp_layer_types": ["sparse", "dense", "sparse"], "num_shared_experts": 2}),
     "Apertus": ({}, {"attention_bias": True, "hidden_act": "relu2"}),
     "Arcee": ({}, BIASED | TIED),
+    "AriaText": (ARIA, ARIA | {"moe_num_shared_experts": 1, "attention_bias": True, "tie_word_embeddings": True}),
     "Cohere": (QUOTIENT, QUOTIENT | {"attention_bias": True, "logit_scale": 0.3}),
     "Cohere2": (QUOTIENT | {"sliding_window": 2}, QUOTIENT | OF_BOTH_KINDS),
     "Cwm": ({"sliding_window": 3}, {"mlp_bias": True} | OF_BOTH_KINDS),
