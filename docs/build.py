@@ -42,6 +42,7 @@ from derivations.language.judge import proof
 from derivations.language.judge.rules import RULES
 from derivations.language.layers.layer import Layer
 from derivations.language.printing.alphabet import CONVENTIONS, FUNCTIONS, LETTERS
+from derivations.language.printing.github import refusals
 from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.notation import NOTATIONS, Notation
 from derivations.language.printing.notation_file import NAMES
@@ -224,9 +225,12 @@ def formulas(text: str) -> list[str]:
 
 
 def main() -> None:
-    """Refresh every page and the index; say which ones changed."""
+    """Refresh every page and the index; say which ones changed, and what GitHub refuses in them."""
     for path in pages():
-        _replace(path, refreshed(path.read_text(encoding="utf-8")))
+        page = refreshed(path.read_text(encoding="utf-8"))
+        _replace(path, page)
+        for refusal in refusals(formulas(page)):
+            print(f"{path.relative_to(ROOT)} on GitHub: {refusal}", file=sys.stderr)
     _replace(INDEX, index_of(unjudged_rows()))
     _replace(NAMES, letter_names())
 

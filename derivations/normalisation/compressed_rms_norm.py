@@ -1,4 +1,4 @@
-r"""Compressed root mean square normalisation: rows of mean 0 without their last entry, which the others tell.
+r"""Compressed root mean square normalisation: rows of mean 0 without their last entry, which the others determine.
 
 Definition   ms_i = (sum of x_ij^2 + (sum of x_ij)^2) / (d + 1), x^_ij = x_ij / sqrt(ms_i + eps), y_ij = gamma_j x^_ij
 Result       ms is the mean square of the row with minus its sum behind it: the layer is RMSNorm, and LayerNorm, of rows
@@ -70,7 +70,7 @@ def definition() -> Derivation:
 
 @result
 def last_entry() -> Derivation:
-    """A row of mean 0 is told by all its entries but one."""
+    """A row of mean 0 is determined by all its entries but one."""
     whole = ColumnConcatenation(X, ColumnBroadcast(-total, Integer(1)))
     return derivation(
         "A row with minus its sum behind it has mean 0 and mean square $ms$",

@@ -34,7 +34,7 @@ def test_a_formula_that_is_read_as_html_is_refused():
 def test_large_formulas_and_large_pages_are_refused():
     assert refusals(["x_{i}" * 999]) == []
     assert refusals(["x_{i}" * 999, "x_{i}" * 999, "x"]) == [
-        "the page has 2001 opening braces, more than 2000: split it"
+        "the page has 2001 opening braces, more than 2000: move a part to a page of its own"
     ]
     assert refusals(["x_{i}" * 1000])[0].startswith("there are more than 1000 opening braces")
 

@@ -49,7 +49,8 @@ def refusals(formulas: Sequence[str]) -> list[str]:
     found = [f"{reason}: {formula}" for formula in formulas for reason in _reasons(formula)]
     braces = sum(map(_braces, formulas))
     if braces > BRACES_OF_A_PAGE:
-        found.append(f"the page has {braces} opening braces, more than {BRACES_OF_A_PAGE}: split it")
+        too_many = f"more than {BRACES_OF_A_PAGE}: move a part to a page of its own"
+        found.append(f"the page has {braces} opening braces, {too_many}")
     return found
 
 
