@@ -219,4 +219,7 @@ def shape(variable: Variable, printer: LatexPrinter) -> str:
     sizes: list[Expr] = [total(along) for along in variable.shape]
     if printer.notation.columns and len(sizes) > 1:
         sizes[-2:] = sizes[:-3:-1]
-    return r" \times ".join(printer.doprint(size) for size in sizes)
+    printed = [printer.doprint(size) for size in sizes]
+    if len(sizes) > 1:
+        printed = [f"({text})" if size.is_Add else text for size, text in zip(sizes, printed, strict=True)]
+    return r" \times ".join(printed)

@@ -15,6 +15,7 @@ from derivations.language.printing.latex import LatexPrinter
 from derivations.language.printing.letters import GREEK
 from derivations.language.printing.page import Page, Row, layer_page, page
 from derivations.language.printing.views import text
+from derivations.language.printing.where import membership
 from derivations.language.results.derivation import RESULTS, Derivation, claim, derivation, step
 from derivations.normalisation.rms_norm import rms_norm
 from derivations.symbols import d_k, h, i, j, m, n, scalar
@@ -140,6 +141,14 @@ def test_arrays_numbers_and_functions_have_domains():
     assert where(claim(array("E", h, n)[tokens[i], i], step("algebra", x[i])), ranges={i: n}) == (
         "Where E in R^{h x n}, tokens in N^n, x in R^n, i = 1, ..., n."
     )
+
+
+@pytest.mark.parametrize(
+    ("sizes", "printed"),
+    [((n, m + 1), r"n \times (m + 1)"), ((m + 1,), "m + 1"), ((n, 2 * m), r"n \times 2 m")],
+)
+def test_a_size_that_is_a_sum_has_brackets_beside_others(sizes, printed: str):
+    assert membership(array("X", *sizes), LatexPrinter()) == rf"X \in \mathbb{{R}}^{{{printed}}}"
 
 
 def test_a_permutation_is_one_of_the_places():
