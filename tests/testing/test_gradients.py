@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from derivations.catalogue import layers
+from derivations.language import Equations, Layer, array
+from derivations.language.arrays.columns import ColumnRange
+from derivations.language.arrays.functions import square
 from derivations.language.differentiation.adjoints import GradientError
+from derivations.symbols import n, size
 from numeric.verification.conformance import gradients
 from numeric.verification.conformance.cases import Scope, cases
 from numeric.verification.conformance.drawing import draw, leaves, mapped
@@ -16,9 +20,10 @@ from tests.tiers import few
 DIFFERENTIABLE = [name for name, layer in layers().items() if layer.inputs]
 
 
-def drawn(name, dtype="float64", kind="ordinary"):
-    plan = next(cases(layers()[name], Scope(dtypes=(dtype,), hidden=False, seed=1))).plan
-    case = draw(layers()[name], replace(plan, batch=(2,), kind=kind, usual=kind == "ordinary"))
+def drawn(layer, dtype="float64", kind="ordinary"):
+    layer = layers()[layer] if isinstance(layer, str) else layer
+    plan = next(cases(layer, Scope(dtypes=(dtype,), hidden=False, seed=1))).plan
+    case = draw(layer, replace(plan, batch=(2,), kind=kind, usual=kind == "ordinary"))
     return case, np.asarray(np.random.default_rng(2).standard_normal(case.expected.shape))
 
 
@@ -36,6 +41,17 @@ def test_derived_gradients_are_those_of_complex_steps(name):
         known = ~np.isnan(slope)
         assert known.any()
         np.testing.assert_allclose(found[path][known], slope[known], rtol=0, atol=error * largest)
+
+
+def test_a_gradient_is_given_the_sizes_that_it_alone_asks_for():
+    """The first r of r + s columns: their gradient has its place among all, and no array has s columns."""
+    r, s = size("r"), size("s")
+    X, let = array("X", n, r + s), Equations()
+    case, cotangent = drawn(Layer("first_columns", (X,), (), let, let("Y")(square(ColumnRange(X, 0, r)))))
+    (found,) = derived(case, cotangent).values()
+    first = case.arguments["r"]
+    np.testing.assert_allclose(found[..., :first], 2 * case.arguments["X"][..., :first] * cotangent)
+    assert found.shape == case.arguments["X"].shape and not found[..., first:].any()
 
 
 def central_differences(case, cotangent, step=2.0**-20, most=12):

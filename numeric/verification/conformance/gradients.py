@@ -11,6 +11,7 @@ Source       Squire and Trapp (1998); Griewank and Walther (2008), section 4.5: 
 """
 
 from collections.abc import Mapping
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -83,9 +84,11 @@ def _arithmetics(dtype: str) -> tuple[tuple[str, int], ...]:
 
 def _gradients(case: Case, arguments: Mapping[str, Any], cotangent: Any) -> Gradients:
     backward, layer = gradient(case.layer), case.layer
-    output = compile_layer(backward)(
-        **{**arguments, identifier(backward.inputs[-1].name): cotangent, **case.defaults}, check=False
-    )
+    run = compile_layer(backward)
+    # a gradient may ask for other sizes than its layer: it reads some from dY, and puts a slice among all places
+    sizes = {identifier(size.name): case.plan.sizes[size.name] for size in run.sizes}
+    given = {**arguments, **sizes, identifier(backward.inputs[-1].name): cotangent, **case.defaults}
+    output = run(**{name: given[name] for name in signature(run.function).parameters}, check=False)
     names = [identifier(each.name) for each in (*layer.inputs, *layer.parameters) if each.kind == "real"]
     names += weight_tree(layer).parts
     outputs = output if isinstance(output, tuple) else (output,)
