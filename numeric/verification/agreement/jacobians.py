@@ -44,6 +44,7 @@ REAL_STEP = 2.0**-20
 GRADIENT_COST = 4
 EPSILON, CONSTANT = 1e-5, 0.375  # values of scalars: epsilon, and any other, such as the slope of a leaky ReLU
 TRIES = 20
+CURVED = 0.75  # of the gap between the slopes on both sides is left at most for half the step, half without rounding
 
 Function = Callable[..., Any]  # of arrays by name, or of one array
 
@@ -170,8 +171,13 @@ def slopes(function: Function, redraw: Callable[[], Any], layer: Layer) -> tuple
         at = redraw()
         here = function(at)
         unit = float(np.spacing(np.abs(here).max())) / REAL_STEP
-        right, left = (_columns(_difference(function, at, here, step), at) for step in (REAL_STEP, -REAL_STEP))
-        if np.abs(right - left).max() <= _bound(layer) * unit:
+        (right, left), closer = (
+            [_columns(_difference(function, at, here, step), at) for step in (size, -size)]
+            for size in (REAL_STEP, REAL_STEP / 2)
+        )
+        # the slopes on both sides differ by the step times the curvature, and at a kink by as much for every step
+        gap, closer_gap = np.abs(right - left), np.abs(closer[0] - closer[1])
+        if (closer_gap <= CURVED * gap + _bound(layer) * unit).all():
             return (right + left) / 2, unit
     raise ArithmeticError(f"{layer.name}: {TRIES} random points all lie near a kink")
 

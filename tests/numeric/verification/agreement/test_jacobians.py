@@ -9,6 +9,7 @@ from sympy import Derivative, Heaviside, Integer, KroneckerDelta, Max, Ne, Symbo
 
 import derivations
 from derivations.activations import activation, gelu
+from derivations.activations.softsign import softsign_derivative
 from derivations.feed_forward import derivatives as feed_forward_derivatives
 from derivations.language.arrays.expression import array
 from derivations.language.arrays.functions import relu
@@ -105,6 +106,14 @@ def test_a_wrong_derivative_of_relu_is_refused():
     assert not check.passed
     (check,) = derivative_checks([restated(activation.relu_derivative(), exp(t))])
     assert not check.passed
+
+
+def test_a_wrong_derivative_of_a_curved_function_with_a_kink_is_refused():
+    """Beside the kink of softsign both slopes differ by the curvature, which a smaller step makes smaller."""
+    t = activation.t
+    (right,) = derivative_checks([softsign_derivative()])
+    (wrong,) = derivative_checks([restated(softsign_derivative(), 1 / (1 + t**2))])
+    assert right.passed and not wrong.passed
 
 
 def test_a_function_that_is_nowhere_smooth_enough_has_no_point():
