@@ -1,7 +1,7 @@
 """A graph against a layer, equation by equation: what computes a left-hand side from the others is lifted and proved.
 
 Definition   an equation is proved where the nodes between its left-hand side and the arrays that it reads are lifted
-             to its right-hand side, all of these arrays opaque; equations without a value of their own in the graph
+             to its right-hand side, all of these arrays uninterpreted; equations without a value in the graph
              (arguments of parts) are read together with those that use them
 Result       a graph whose every equation is proved computes the layer: an equation is its left-hand side's definition,
              and what it reads was proved before it

@@ -12,12 +12,12 @@ kinds           what a letter may be, by its spelling and by what its section de
 letters         names, taken apart into letters and places
 functions       known functions, as data
 values          the meaning of each kind of part: its type and its entries
-opaque          parts without a meaning of their own, as letters
+uninterpreted   parts without a meaning of their own, as letters
 typings         the search for typings
 """
 
-from derivations.documents.elaborate.opaque import letters_for
 from derivations.documents.elaborate.typings import Elaborated, Misfit, elaborated
+from derivations.documents.elaborate.uninterpreted import letters_for
 from derivations.documents.elaborate.values import NotElaborated
 
 __all__ = ["Elaborated", "Misfit", "NotElaborated", "elaborated", "letters_for"]

@@ -14,9 +14,9 @@ from derivations.documents.elaborate.letters import Letter, Letters
 from derivations.documents.scope import Scope
 from derivations.documents.syntax import Name
 
-__all__ = ["OPAQUE", "declared_shape", "declared_sizes", "kinds_of"]
+__all__ = ["UNINTERPRETED", "declared_shape", "declared_sizes", "kinds_of"]
 
-OPAQUE = "opaque"  # the font of a letter that stands for a part without a meaning of its own
+UNINTERPRETED = "uninterpreted"  # the font of a letter that stands for a part without a meaning of its own
 VECTORS = frozenset({"vec", "overrightarrow"})
 _GREEK_SIZES = frozenset({"epsilon", "eta", "tau", "lambda", "pi"})
 
@@ -41,7 +41,7 @@ def _kinds_of(letter: Letter, scope: Scope) -> Sequence[int]:
     if sizes is not None:
         return (sizes,) if sizes <= 2 else ()
     name = letter.name
-    if name.font == OPAQUE:
+    if name.font == UNINTERPRETED:
         return (0, 1) if name.base[:1].isalpha() and not name.base[:2].isupper() else (1, 2, 0)
     if name.accent in VECTORS:
         return (1,) if not letter.places or not name.base[:1].isupper() else (1, 2)

@@ -19,8 +19,8 @@ from derivations.documents.elaborate.algebra import SYMBOLIC, Algebra
 from derivations.documents.elaborate.functions import MADE_OF_THE_SIGMOID, SIGMOID_WORDS, SOFTMAX, word_of
 from derivations.documents.elaborate.kinds import declared_shape, kinds_of
 from derivations.documents.elaborate.letters import Letter, Letters, is_kronecker, letters_of
-from derivations.documents.elaborate.opaque import refuse_mixed_expectations, with_letters
 from derivations.documents.elaborate.sizes import Clash
+from derivations.documents.elaborate.uninterpreted import refuse_mixed_expectations, with_letters
 from derivations.documents.elaborate.values import ZERO, Convention, NotElaborated, Reader, Value
 from derivations.documents.scope import Scope
 from derivations.documents.syntax import Aggregate, Call, Cases, Derivative, Name, Node, Number, Product, Sum, Transpose
@@ -55,7 +55,7 @@ class Elaborated:
     turned: bool = False
     delta: bool = True
     sigmoid: bool = False
-    opaque: bool = False  # parts without a meaning are letters
+    uninterpreted: bool = False  # parts without a meaning are letters
     complete: bool = True  # no other typing fits, as far as its operations are not understood
 
     def stated(self, rule: str = "algebra", assuming: Sequence[Assumption] = ()) -> Derivation:
@@ -72,16 +72,16 @@ def elaborated(
     around: Sequence[Node] = (),
     *,
     sized: bool = False,
-    opaque: bool = False,
+    uninterpreted: bool = False,
     algebra: Algebra = SYMBOLIC,
 ) -> list[Elaborated]:
     """Return the typings of sides that are said to be equal; raise NotElaborated without one, Misfit for sizes.
 
     The sides `around` them tell which subscripts are indices; with `sized`, axes have the sizes that the section
-    declares; `opaque` parts, without a meaning of their own, are letters.
+    declares; `uninterpreted` parts, without a meaning of their own, are letters.
     """
     letters = letters_of((*sides, *around))
-    if opaque:
+    if uninterpreted:
         refuse_mixed_expectations(sides)
         sides = with_letters(sides, letters)
     counts = _counts(sides, scope)
@@ -114,7 +114,9 @@ def elaborated(
             if _is_known_misfit(manner, kinds, misfits):
                 continue
             convention, upright, turned = manner
-            reader = Reader(letters, kinds, convention, base, counts, upright, turned, delta, sigmoid, opaque, algebra)
+            reader = Reader(
+                letters, kinds, convention, base, counts, upright, turned, delta, sigmoid, uninterpreted, algebra
+            )
             if sized:
                 reader.declared = declared
                 reader.sizes.differ = lambda one, other: scope.compare(one, other).relation == "different"
@@ -295,7 +297,7 @@ def _entries(sides: Sequence[Node], reader: Reader) -> Elaborated:
         reader.turned,
         reader.delta,
         reader.sigmoid,
-        reader.opaque,
+        reader.uninterpreted,
     )
 
 
@@ -353,8 +355,8 @@ def again(sides: Sequence[Node], typing: Elaborated, algebra: Algebra = SYMBOLIC
     """Return other sides under a typing that is known, in an algebra; NotElaborated where they do not fit."""
     letters, counts = typing.letters, typing.counts
     kinds = dict(typing.kinds)
-    manner = typing.upright, typing.turned, typing.delta, typing.sigmoid, typing.opaque
-    if typing.opaque:
+    manner = typing.upright, typing.turned, typing.delta, typing.sigmoid, typing.uninterpreted
+    if typing.uninterpreted:
         sides = with_letters(sides, letters)
     reader = Reader(letters, kinds, typing.convention, typing.base, counts, *manner, algebra)
     try:

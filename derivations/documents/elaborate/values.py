@@ -91,7 +91,7 @@ class Reader:
     turned: bool = False  # the derivative by a vector stands the other way
     delta: bool = True  # delta with two indices is Kronecker's
     sigmoid: bool = False  # sigma of something is the sigmoid
-    opaque: bool = False  # a sum over a set is one over all entries
+    uninterpreted: bool = False  # a sum over a set is one over all entries
     algebra: Algebra = SYMBOLIC  # what entries are made of
     sizes: Sizes = field(default_factory=Sizes)
     axes: dict[tuple[Letter, int], Size] = field(default_factory=dict)
@@ -424,7 +424,7 @@ class Reader:
             word = "sigmoid" if self.sigmoid else "activation"
         if node.function.primes:
             raise NotElaborated(node, "the slope of a function, which is no function of its own")
-        if self.opaque and word == EXPECTED and len(node.arguments) == 1:
+        if self.uninterpreted and word == EXPECTED and len(node.arguments) == 1:
             return self.mapped(self.algebra.expectation, self.value(node.arguments[0]))
         if word in BY_ENTRY and len(node.arguments) == 1:
             return self.mapped(self.algebra.function(word), self.value(node.arguments[0]))
@@ -516,10 +516,10 @@ class Reader:
     # --- sums ---
 
     def aggregate(self, node: Aggregate) -> Value:
-        """Return a sum over an index, or over several one after the other; opaque, a product or an expectation too."""
-        if self.opaque and node.kind == "expectation":
+        """Return a sum over an index, or over several; with `uninterpreted`, a product or an expectation too."""
+        if self.uninterpreted and node.kind == "expectation":
             return self.mapped(self.algebra.expectation, self.value(node.body))
-        if self.opaque and node.kind == "product" and node.index:
+        if self.uninterpreted and node.kind == "product" and node.index:
             logarithms = replace(node, kind="sum", body=Call(Name("log"), (node.body,)))
             return self.mapped(self.algebra.function("exp"), self.aggregate(logarithms))
         if node.kind != "sum" or not node.index:
@@ -572,7 +572,7 @@ class Reader:
                     high = limit - (relation == "<")
                 else:
                     raise NotElaborated(node, "a sum under another condition")
-            case _ if not self.opaque:
+            case _ if not self.uninterpreted:
                 raise NotElaborated(node, "a sum over a set")
         before = self.bound.get(name.key)
         found = Bound(place, place + self.base, along)

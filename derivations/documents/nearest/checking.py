@@ -220,7 +220,7 @@ def _parts_elsewhere(statement: Statement, scope: Scope) -> Iterator[Node]:
 
 def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tuple[Node, str, Known]]:
     tempered = any(isinstance(part, Name) and part.base in ("tau", "τ", "T") for part in right.walk())
-    opaque = letters_for(right, typings[0].letters)
+    uninterpreted = letters_for(right, typings[0].letters)
     for new, slip in edits_among(right, (right,)):
         if tempered and slip == NO_ROOT:
             continue  # a temperature may be the root itself
@@ -232,7 +232,7 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
         if free and not (said.quoted and QUOTED.match(slip)):
             continue
         spend(20)
-        if letters_for(new, typings[0].letters) != opaque:
+        if letters_for(new, typings[0].letters) != uninterpreted:
             continue  # what has no meaning of its own has no slip either
         for typing in typings if said.restated or said.is_quoted else typings[:MOST_TYPINGS]:
             for known in _reached(new, slip, typing, free=free, said=said):

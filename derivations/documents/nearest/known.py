@@ -167,7 +167,7 @@ def known_under(typing: Elaborated, side: Node, quoted: tuple[Equation, ...] = (
 def typings_of(side: Node, scope: Scope, around: Sequence[Node]) -> list[Elaborated]:
     """Return the typings of a side in which parts without a meaning are letters, without its expression; or none."""
     try:
-        return _distinct(elaborated((side,), scope, around, opaque=True, algebra=QUICK))
+        return _distinct(elaborated((side,), scope, around, uninterpreted=True, algebra=QUICK))
     except (NotElaborated, NoNumber):
         return []
 

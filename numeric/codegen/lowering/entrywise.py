@@ -101,7 +101,7 @@ def elementwise(writer: TileWriter, node: Elementwise, target: Register | None) 
     def emit(name: str, parts: tuple[Operand, ...], last: bool = False) -> Register:
         return ufunc(writer, name, parts, target if last else None)
 
-    def opaque(text: str, read: list[Register]) -> Register:
+    def uninterpreted(text: str, read: list[Register]) -> Register:
         widest = max(read, key=lambda r: (r.layout.is_of_heads, r.layout.is_wide, r.columns != "1"))
         if not all(_lies_like(register, widest) for register in operands.values()):
             raise Unsupported(node)
@@ -109,7 +109,7 @@ def elementwise(writer: TileWriter, node: Elementwise, target: Register | None) 
         register = Register(writer.schedule.fresh("values"), *form, given=True, keeps=tuple(read))
         return writer.bind(register, text, tuple(read))
 
-    result = FormulaWriter(moving, emit, opaque).write(text)
+    result = FormulaWriter(moving, emit, uninterpreted).write(text)
     return writer.printed(node) if isinstance(result, str) else result
 
 

@@ -35,9 +35,11 @@ Emit = Callable[..., Register]  # (ufunc, operands, last=whether its result is t
 class FormulaWriter:
     """Writes the operations of one formula; `emit` takes a ufunc and its operands and returns the result's register."""
 
-    def __init__(self, operands: Mapping[str, Register], emit: Emit, opaque: Callable[[str, list[Register]], Register]):
+    def __init__(
+        self, operands: Mapping[str, Register], emit: Emit, uninterpreted: Callable[[str, list[Register]], Register]
+    ):
         self.operands = dict(operands)
-        self.emit, self.opaque = emit, opaque
+        self.emit, self.uninterpreted = emit, uninterpreted
         self.known: dict[str, Operand] = {}
         self.rounded: dict[InDouble, Register] = {}
         self.last: ast.expr | None = None
@@ -83,7 +85,7 @@ class FormulaWriter:
                 return self._ufunc("np.negative", (self._value(operand),), last=last)
             case ast.Call(function, arguments, []) if ast.unparse(function) in CALLED:
                 return self._ufunc(ast.unparse(function), tuple(self._value(a) for a in arguments), last=last)
-        return self._opaque(node)
+        return self._uninterpreted(node)
 
     def _ufunc(self, name: str, operands: tuple[Operand, ...], last: bool = False) -> Operand:
         """Write one operation, or postpone it where its result is at most one number for each row."""
@@ -119,13 +121,13 @@ class FormulaWriter:
             value = self._ufunc("np.divide", (value, self._value(factor)))
         return self._ufunc("np.multiply", (value, tidied(number)), last=last)
 
-    def _opaque(self, node: ast.expr) -> Register:
+    def _uninterpreted(self, node: ast.expr) -> Register:
         names = [name for name in dict.fromkeys(self._arrays(node)) if not self._is_bound_inside(node, name)]
         registers = [self.operands[name] for name in names]
         text = ast.unparse(node)
         for name, register in zip(names, registers, strict=True):
             text = ast.unparse(_Renamed(name, register.name).visit(expression_tree(text)))
-        return self.opaque(text, registers)
+        return self.uninterpreted(text, registers)
 
     def _is_bound_inside(self, node: ast.expr, name: str) -> bool:
         return any(isinstance(each, ast.NamedExpr) and each.target.id == name for each in ast.walk(node))

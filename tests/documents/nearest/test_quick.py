@@ -33,7 +33,7 @@ def numbers(text: str) -> list[tuple[object, object]]:
     found = []
     for statement, scope in statements(f"$${text}$$"):
         right = statement.chain.sides[-1]
-        for typing in elaborated((right,), scope, statement.chain.sides, opaque=True):
+        for typing in elaborated((right,), scope, statement.chain.sides, uninterpreted=True):
             try:
                 print_ = fingerprint(plain(typing.sides[0]))
             except NoNumber:
@@ -63,7 +63,7 @@ def test_an_edit_that_is_known_is_let_through_and_hardly_another_one() -> None:
     """Of all edits of attention with a slip, what the filter keeps has what the look-up finds, and little else."""
     ((statement, scope),) = statements(r"$$O = \text{softmax}\left(\frac{Q K}{\sqrt{d_k}}\right) V$$")
     right = statement.chain.sides[1]
-    quick = elaborated((right,), scope, statement.chain.sides, opaque=True, algebra=QUICK)[0]
+    quick = elaborated((right,), scope, statement.chain.sides, uninterpreted=True, algebra=QUICK)[0]
     kept, known, tried = set(), set(), 0
     for new, slip in edits_among(right, (right,)):
         try:
@@ -83,7 +83,7 @@ def test_an_edit_that_is_known_is_let_through_and_hardly_another_one() -> None:
 
 def test_letters_and_names_do_not_matter_and_structure_does() -> None:
     one, other, third = (
-        Quick(elaborated((statement.chain.sides[1],), scope, opaque=True, algebra=QUICK)[0].sides[0])
+        Quick(elaborated((statement.chain.sides[1],), scope, uninterpreted=True, algebra=QUICK)[0].sides[0])
         for text in (r"y = \sum_i a_i b_i", r"z = \sum_j u_j v_j", r"z = \sum_j u_j + v_j")
         for statement, scope in statements(f"$${text}$$")
     )

@@ -143,7 +143,7 @@ def _typed(text: str, *, usual: bool) -> Iterator[Form]:
     for before in ("", SIGMOID) if sigma else ("",):
         right, scope = chain.sides[1], _alone(chain, f"{before}$${text}$$")
         try:
-            typings = elaborated((right,), scope, chain.sides, opaque=True)
+            typings = elaborated((right,), scope, chain.sides, uninterpreted=True)
         except NotElaborated as error:
             raise ValueError(f"not typed in the handbook: {text}: {error}") from error
         found.update(dict.fromkeys(typing.sides[0] for typing in typings))

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from derivations.documents.elaborate.functions import STATISTICS, is_known, word_of
-from derivations.documents.elaborate.kinds import OPAQUE
+from derivations.documents.elaborate.kinds import UNINTERPRETED
 from derivations.documents.elaborate.letters import Letters
 from derivations.documents.elaborate.values import NotElaborated
 from derivations.documents.formulas import formula_text
@@ -86,7 +86,7 @@ def _is_statistic(function: Name) -> bool:
 def letters_for(side: Node, letters: Letters) -> frozenset[Name]:
     """Return the letters that parts of a side without a meaning of their own are."""
     (whole,) = with_letters((side,), letters)
-    return frozenset(part for part in whole.walk() if isinstance(part, Name) and part.font == OPAQUE)
+    return frozenset(part for part in whole.walk() if isinstance(part, Name) and part.font == UNINTERPRETED)
 
 
 def _letter(node: Node, letters: Letters) -> Name:
@@ -109,4 +109,4 @@ def _letter(node: Node, letters: Letters) -> Name:
         return rebuilt(part, of)
 
     text = formula_text(of(node), "plain")
-    return Name(text, tuple(places[:2]), font=OPAQUE, start=node.start, end=node.end)
+    return Name(text, tuple(places[:2]), font=UNINTERPRETED, start=node.start, end=node.end)
