@@ -84,6 +84,7 @@ FINALISER = """
     time.sleep(60)"""  # what a finaliser raises is only reported
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("where", [GENERATED, FINALISER], ids=["generated code", "a finaliser"])
 def test_an_interruption_is_one_wherever_it_comes(where, tmp_path, repository):
     script = f"""import signal, time
