@@ -28,6 +28,7 @@ __all__ = [
     "FUSED_HALVES",
     "GLM_EXPERTS",
     "GRANITE_EXPERTS",
+    "HALVES",
     "LAYERS",
     "LLAMA_4",
     "MINIMAX_EXPERTS",

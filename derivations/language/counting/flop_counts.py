@@ -43,7 +43,7 @@ def count_training_flops(
     """Return the operations of a forward pass and its backward pass.
 
     Definition   `count_flops`, and the equations that `gradient` adds: for the gradients for all parameters, including
-                 those of parts, and by the inputs of the layer if the convention includes them. A part or layer named
+                 those of parts, and for the inputs of the layer if the convention includes them. A part or layer named
                  in `recomputed` is computed a second time, completely, before its backward pass: activation
                  checkpointing as in `saved_residuals`
     Assumes      as `count_flops`; summing the gradients of several examples costs nothing

@@ -29,6 +29,7 @@ from derivations.architectures.checkpoints.plain import (
     BLOCK,
     FUSED_HALVES,
     GRANITE_EXPERTS,
+    HALVES,
     LAYERS,
     MINIMAX_EXPERTS,
     PHI,
@@ -49,7 +50,6 @@ LAYER, WITHOUT_SHIFT, WITHOUT_BOTH = (
 FIVE, SIX = ("rms_norm_eps", "1e-5"), ("rms_norm_eps", "1e-6")
 LAYER_FIVE = ("layer_norm_eps", "1e-5")
 NONE = (False, False)
-HALVES = ("W_gate", "W_up")
 ALPHAS = ("alpha_p", "alpha_n")
 OUTPUT_WITHOUT = (("attention_bias", True), False)
 SQUARED = ("hidden_act", "relu2")
