@@ -16,6 +16,7 @@ from derivations.language.differentiation.tape import (
     with_tapes,
 )
 from derivations.language.layers.layer import Apply, Layer
+from derivations.language.layers.passing import with_arrays_passed
 from numeric.runtime.structure import WeightTree, applications, applied_in, instance, weight_tree
 
 __all__ = ["Plan", "Unit", "plan_of"]
@@ -41,7 +42,7 @@ class Unit:
     @cached_property
     def _halves(self) -> tuple[Layer, tuple[Variable, ...]]:
         if self.role == "whole":
-            return (with_tapes(self.of) if is_gradient(self.of) else self.of), ()
+            return (with_tapes(self.of) if is_gradient(self.of) else with_arrays_passed(self.of)), ()
         return forward_pass(self.of) if self.role == "forward" else backward_pass(self.of)
 
     @property
@@ -101,7 +102,7 @@ def plan_of(layer: Layer) -> Plan:
 
 
 def _most_general(applied: list[Layer]) -> dict[Layer, Layer]:
-    """Return for each layer the most general layer that has it as an instance, with other sizes."""
+    """Return for each layer the most general layer of which it is an instance, differing in sizes only."""
     kept: list[Layer] = []
     for each in applied:
         if any(instance(other, each) is not None and instance(each, other) is None for other in kept):
@@ -112,7 +113,7 @@ def _most_general(applied: list[Layer]) -> dict[Layer, Layer]:
 
 
 def _applied(layer: Layer) -> Iterator[Layer]:
-    for node in applications(layer):
+    for node in applications(layer if is_gradient(layer) else with_arrays_passed(layer)):
         yield from _applied(node.layer)
         yield from _applied(prepared(node.layer)) if is_gradient(layer) else ()
         yield node.layer

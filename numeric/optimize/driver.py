@@ -7,18 +7,20 @@ Result       every rewrite is proved for the layer at hand, and cites the theore
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from sympy import Tuple as Sequence
+from sympy.core.symbol import Str
 
 from derivations.former_names import current
 from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.expression import Array, Variable
 from derivations.language.differentiation.reverse import gradient
 from derivations.language.layers.inlining import inlined
-from derivations.language.layers.layer import Apply, Gradient, Layer, Repeat
+from derivations.language.layers.layer import Apply, Equation, Gradient, Layer, Repeat
 from derivations.language.layers.names import subexpressions, variables_in
+from derivations.language.layers.passing import with_arguments_bound
 from numeric.optimize.bias_and_residual import bias_and_residual
 from numeric.optimize.biases import key_bias, value_bias
 from numeric.optimize.cleaning import common_subexpressions, dead_equations
@@ -27,6 +29,7 @@ from numeric.optimize.draft import Draft
 from numeric.optimize.folded_norm import folded_norm
 from numeric.optimize.gradients import wide_gradients
 from numeric.optimize.norm_gradients import norm_gradients
+from numeric.optimize.patterns import defined, is_weight, named_variable
 from numeric.optimize.product_order import product_order
 from numeric.optimize.pullbacks import pulled_layers, with_named_pullbacks
 from numeric.optimize.rewrite import Rewrite
@@ -84,7 +87,7 @@ class Optimised:
 
     @property
     def pulled(self) -> tuple[tuple[Layer, Layer], ...]:
-        """The layers that are pulled back through, each with its optimised gradient; those inside them too."""
+        """The layers that gradients are pulled back through, also nested ones, each with its optimised gradient."""
         inner = (pair for each in self.gradients.values() for pair in each.pulled)
         return tuple(dict.fromkeys([*((layer, each.layer) for layer, each in self.gradients.items()), *inner]))
 
@@ -138,7 +141,7 @@ def _optimised(
 
 
 def _parts(draft: Draft, without: frozenset[str]) -> dict[str, Optimised]:
-    """Optimise the layers that stay applied, each once; layers that share weights under one name stay unchanged."""
+    """Optimise the layers that remain parts, each once. Layers that share weights under one name stay unchanged."""
     applied = {
         e.variable: [n for n in subexpressions(e.value) if isinstance(n, Apply)] for e in draft.equations.values()
     }
@@ -149,15 +152,16 @@ def _parts(draft: Draft, without: frozenset[str]) -> dict[str, Optimised]:
             # one name is one set of weights: packing it for one application would change the other
             if names.count(node.name) > 1:
                 continue
-            part = _optimised(node.layer, without, _known_masks(draft, node), _bound(node))
-            parts[node.name] = part
-            value = draft.equations[variable].value
-            draft.substitute(variable, replace_free(value, {node: _applied(node, part.layer)}))
+            equation = draft.equations[variable]
+            own = _with_weights_bound(draft, equation, node)
+            part = _optimised(own.layer, without, _known_masks(draft, own), _fixed(draft, equation, own))
+            parts[node.name], applied = _applied(draft, equation, own, part)
+            draft.substitute(variable, replace_free(equation.value, {node: applied}))
     return parts
 
 
 def _kept(layer: Layer) -> Iterator[tuple[str, Optimised]]:
-    """Yield the layers that a gradient repeats; they stay unchanged, as the gradients of their weights are asked for.
+    """Yield the repeated layers of a gradient, unchanged, because the gradient returns gradients of their weights.
 
     Their parts are already written out where the gradient is that of a layer whose parts are written out.
     """
@@ -175,13 +179,44 @@ def _known_masks(draft: Draft, node: Apply) -> tuple[tuple[Variable, Array], ...
     return tuple((v, mask) for v, mask in found if mask is not None and not any(variables_in(mask)))
 
 
-def _bound(node: Apply) -> frozenset[Variable]:
-    return frozenset(p for p in node.layer.parameters if p.name in node.bound)
+def _with_weights_bound(draft: Draft, equation: Equation, node: Apply) -> Apply:
+    """Return an application whose arguments that are weights of the draft are bound to parameters instead.
+
+    The part can then be optimised with weights in another form. A part with weights of its own is left as it is: its
+    packing would need both.
+    """
+    if isinstance(node, Repeat) or _has_own_weights(node):
+        return node
+    pairs = zip(node.layer.inputs, node.arguments, strict=True)
+    return with_arguments_bound(node, [v for v, value in pairs if is_weight(value, draft, equation)])
 
 
-def _applied(node: Apply, layer: Layer) -> Apply:
-    left = {p.name for p in layer.parameters}
-    bound = Sequence(*(pair for pair in node.args[3] if pair[0].name in left))
+def _has_own_weights(node: Apply) -> bool:
+    return any(p.name not in node.bound for p in node.layer.parameters)
+
+
+def _fixed(draft: Draft, equation: Equation, node: Apply) -> frozenset[Variable]:
+    """Return the parameters that the part must not pack: those bound to other arrays, or of a part with own weights."""
+    keep = isinstance(node, Repeat) or _has_own_weights(node)
+    bound = node.bound
+    return frozenset(
+        p for p in node.layer.parameters if p.name in bound and (keep or not is_weight(bound[p.name], draft, equation))
+    )
+
+
+def _applied(draft: Draft, equation: Equation, node: Apply, part: Optimised) -> tuple[Optimised, Apply]:
+    """Return the optimised part and its application; the draft packs what the part needs of the draft's weights."""
     rest = (node.count,) if isinstance(node, Repeat) else ()
-    applied: Apply = node.func(node.args[0], layer, node.args[2], bound, *rest)
-    return applied
+    bound = {p.name: node.bound[p.name] for p in part.layer.parameters if p.name in node.bound}
+    if not _has_own_weights(node):
+        given = [node.bound[p.name] for p in part.packing.parameters]
+        path = "".join(named_variable(given[0]).name.rpartition(".")[:2]) if given else ""
+        for weight in part.packing.outputs:
+            packing = Layer("packing", part.packing.parameters, (), part.packing.equations, weight)
+            value = Apply(node.args[0], packing, Sequence(*given))
+            packed, bound[weight.name] = defined(draft.fresh(f"{path}{weight.name}"), value, equation)
+            draft.packing.append(packed)
+        part = replace(part, packing=Layer("packing", (), (), (), ()))
+    pairs = (Sequence(Str(name), value) for name, value in bound.items())
+    applied: Apply = node.func(node.args[0], part.layer, node.args[2], Sequence(*pairs), *rest)
+    return part, applied

@@ -1,4 +1,4 @@
-"""Parts of an equation by role: the variable of an expression, the index of a family, the layer that it applies."""
+"""Functions that read an equation: the variables in it, the index of its family, the layer that it applies."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ def variables_of(node: Basic) -> frozenset[Variable]:
 
 
 def named(node: Array) -> Variable | None:
-    """Return the variable that an expression names, as a whole or as a member, or None."""
+    """Return the variable that an expression is, or of which it is a member, else None."""
     inner = node.args[0] if isinstance(node, Member) else node
     return inner if isinstance(inner, Variable) else None
 
 
 def applied_to_members(equation: Equation) -> Apply | None:
-    """Return the layer that an equation applies to each member of a family, or None where weights are not all bound."""
+    """Return the application of a layer to each member of a family, or None if the equation has any other form."""
     node = equation.value
-    if equation.over is None or not isinstance(node, Apply) or isinstance(node, Repeat) or node.layer.parameters:
+    if equation.over is None or not isinstance(node, Apply) or isinstance(node, Repeat):
         return None
-    dependent = [each for each in node.arguments if equation.over[0] in each.free_symbols]
+    if any(p.name not in node.bound for p in node.layer.parameters):
+        return None
+    dependent = [each for each in (*node.arguments, *node.bound.values()) if equation.over[0] in each.free_symbols]
     are_members = all(
         isinstance(each, Member) and named(each) and each.args[1] == equation.over[0] for each in dependent
     )

@@ -1,4 +1,4 @@
-"""The text of equations evaluated whole, outside of all loops, over arrays with an axis of items in front."""
+"""The text of equations evaluated whole, outside of all loops, over arrays whose first axis is the batch items."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["WholeText"]
 
 
 class WholeText:
-    """Returns lines for equations evaluated whole; `named` are the variables already assigned, items in front."""
+    """Writes the lines of equations evaluated whole; `named` holds the variables assigned so far, batch items first."""
 
     def __init__(self, schedule: LoopSchedule, blocks: Mapping[Layer, Any], slopes: Mapping[Layer, Layer]):
         self.schedule, self.blocks = schedule, blocks
@@ -68,8 +68,10 @@ class WholeText:
         """Return a loop that applies a layer to each member of a family, through views without copies."""
         schedule, node = self.schedule, equation.value
         target, block, number = schedule.name(equation.variable), self.blocks[node.layer], schedule.fresh("member")
-
-        given = [member_text(schedule, each, index_of(equation), number, arrays) for each in node.arguments]
+        given = [
+            member_text(schedule, each, index_of(equation), number, arrays)
+            for each in (*node.arguments, *(node.bound[p.name] for p in node.layer.parameters))
+        ]
         arguments = [*given, *sizes_and_scalars(schedule, block)]
         shape = ", ".join(schedule.whole(along) for along in equation.variable.shape)
         return [
@@ -98,7 +100,7 @@ class WholeText:
         return wrapped_statement(f"    {schedule.whole_name(variable)} = {text}")
 
     def _with_items(self, variable: Variable) -> str:
-        """Return the text of an array with the axis of items in front."""
+        """Return the text of an array whose first axis is the batch items."""
         schedule = self.schedule
         if variable in self.named:
             return schedule.name(variable)

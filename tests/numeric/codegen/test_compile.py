@@ -457,11 +457,17 @@ def test_an_entry_in_a_scalar_is_refused():
         compile_layer(one_equation(X[0, 0] * X, X))
 
 
-def test_a_weight_bound_to_an_input_is_refused():
-    inner = part("inner", linear())
-    W, b = array("W", d, d_out), array("b", d_out)
+def test_a_parameter_of_a_part_may_be_bound_to_an_input(rng):
+    """Each item of a batch then has a weight of its own."""
+    compiled = compile_layer(one_equation(part("inner", linear())(X, W=array("W", d, d_out)), X, array("W", d, d_out)))
+    x, W, b = rng.normal(size=(2, 5, 3)), rng.normal(size=(2, 3, 7)), rng.normal(size=7)
+    np.testing.assert_allclose(compiled(x, W, inner={"b": b}), x @ W + b, rtol=1e-14)
+
+
+def test_a_parameter_of_a_repetition_bound_to_an_input_is_refused():
+    inner, W = part("inner", linear().at(d_out=d), count=N), array("W", d, d)
     with pytest.raises(CompileError, match="which is not a weight"):
-        compile_layer(one_equation(inner(X, W=W), X, W, b))
+        compile_layer(one_equation(inner(X, W=W), X, W))
 
 
 # Layers in layers

@@ -15,9 +15,9 @@ from derivations.language.arrays.exponentials import Normalised, RowExponentials
 from derivations.language.arrays.expression import Array, Product, array, mask_array
 from derivations.language.arrays.functions import CausalMask, MaskConjunction, RowSoftmax, WindowMask
 from derivations.language.layers.inlining import inlined
-from derivations.language.layers.layer import Equation, Equations, Layer
+from derivations.language.layers.layer import Apply, Equation, Equations, Layer, part
 from derivations.language.layers.names import subexpressions
-from derivations.symbols import d_ff, d_k, n, scalar, size
+from derivations.symbols import d_ff, d_k, index, n, scalar, size
 from derivations.transformer.decoder import decoder_layer
 from derivations.transformer.encoder import encoder, encoder_layer
 from numeric.optimize import PASSES, Rewrite, optimize
@@ -60,13 +60,42 @@ def test_an_encoder_layer_gets_one_product_for_queries_keys_and_values() -> None
     assert any(e.value.has(1 / (sqrt(d_k) * log(2))) for e in found.packing.equations)
 
 
+def test_a_group_of_queries_gets_one_product_with_weights_that_the_layer_around_it_packs() -> None:
+    found = optimize(layer("grouped_query_attention"))
+    (applied,), (group,) = nodes(found.layer, Apply), found.parts.values()
+    assert applied.layer == group.layer
+    assert set(applied.bound) == {"W_O", "W_Q_wide"}
+    assert not group.packing.outputs
+    assert "W_Q" not in {p.name for p in found.layer.parameters}
+    (queries,) = [e for e in group.layer.equations if e.value.has(group.layer.parameters[-1])]
+    assert queries.over is None  # one product for all heads of the group
+    (packed,) = [e for e in found.packing.equations if e.variable.name == "W_Q_wide"]
+    assert packed.over is not None
+    assert any(e.value.has(1 / sqrt(d_k)) for e in packed.value.layer.equations)  # the factor of the scores
+
+
+def test_a_part_with_weights_of_its_own_keeps_those_that_it_is_given() -> None:
+    """Its packing would need both: they are packed at different places."""
+    X, W, U, i, r = array("X", n, d_k), array("W", d_k, d_k), array("U", 3, d_k, d_k), index("i"), size("r")
+    let = Equations()
+    H = let("H", over=(i, Integer(3)))(X @ W @ U[i])
+    inner = Layer("inner", (X, W), (U,), let, let("Y")(SumOver(H[i], i, Integer(3))))
+    weights = array("W_all", r, d_k, d_k)
+    let, j = Equations(), index("j")
+    Z = let("Z", over=(j, r))(part("inner", inner)(X, weights[j]))
+    found = optimize(Layer("outer", (X,), (weights,), let, let("S")(SumOver(Z[j], j, r))))
+    (applied,) = nodes(found.layer, Apply)
+    assert applied.bound == {}
+    assert weights in found.layer.parameters
+
+
 @pytest.mark.parametrize(
     ("subject", "expected"),
     [
         (encoder_layer(biases=True, masked=True), {"key_bias": 1, "deferred_normalisation": 1, "wide_projections": 1}),
         (decoder_layer(), {"deferred_normalisation": 2, "base_two": 2, "scaled_queries": 2, "wide_projections": 3}),
         (layer("gated_feed_forward_with_biases"), {"wide_projections": 1}),
-        (layer("grouped_query_attention"), {"deferred_normalisation": 1, "scaled_queries": 1, "wide_projections": 2}),
+        (layer("grouped_query_attention"), {"deferred_normalisation": 1, "scaled_queries": 1, "wide_projections": 3}),
         (layer("alibi_attention"), {"deferred_normalisation": 1, "scaled_queries": 1, "base_two": 0}),
         (pre_norm_layer(dropping=False), {"folded_norm": 2, "value_bias": 1, "wide_projections": 1}),
         (model("gpt2"), {"folded_norm": 2, "key_bias": 1, "value_bias": 1, "base_two": 1, "wide_projections": 1}),
