@@ -7,6 +7,7 @@ Result       `one_thread_in_blas()` limits both, from whichever thread it is ent
 Assumes      nothing else changes the number in between: what it is set to then is lost
 """
 
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["forget_limits", "limit_this_thread", "one_thread_in_blas"]
+__all__ = ["limit_this_thread", "one_thread_in_blas"]
 
 _entering = threading.Lock()
 _limits: list[None] = []  # one for each that has entered
@@ -24,7 +25,7 @@ _before: list[tuple[Any, int]] = []  # libraries with the threads that they had 
 
 @contextmanager
 def one_thread_in_blas() -> Iterator[None]:
-    """Let BLAS use one thread while any thread of this process asks for it."""
+    """Limit BLAS to one thread while any thread of this process is inside such a block."""
     # of this thread alone, so no lock is needed
     here = [(library, library.get_num_threads()) for library in _libraries(of_each_thread=True)]
     with _entering:
@@ -46,14 +47,14 @@ def one_thread_in_blas() -> Iterator[None]:
 
 
 def limit_this_thread() -> None:
-    """Let BLAS use one thread for the calls of this thread, where it counts for each thread by itself."""
+    """Limit BLAS to one thread for calls from this thread, in libraries that count threads for each calling thread."""
     for library in _libraries(of_each_thread=True):
         _set(library, 1)
 
 
 @lru_cache(maxsize=2)
 def _libraries(*, of_each_thread: bool) -> Sequence[Any]:
-    """Return what sets the threads of each library of linear algebra in this process."""
+    """Return the controllers of the BLAS libraries in this process that count threads in the given way."""
     found = ThreadpoolController().select(user_api="blas").lib_controllers
     return [each for each in found if _counts_for_each_thread(each) is of_each_thread]
 
@@ -63,7 +64,7 @@ def _counts_for_each_thread(library: Any) -> bool:
 
 
 def _set(library: Any, threads: int) -> None:
-    """Set the threads of a library, also where another thread set them last: OpenBLAS then obeys only that thread."""
+    """Set the number of threads of a library, even if another thread set it last and OpenBLAS obeys only that one."""
     let_go = getattr(library, "clear_controlling_thread", None)
     if let_go is not None:
         let_go(force=True)
@@ -72,8 +73,8 @@ def _set(library: Any, threads: int) -> None:
         let_go(force=True)
 
 
-def forget_limits() -> None:
-    """Begin again in a process that was forked: the loops of its parent are gone."""
+def _forget_limits() -> None:
+    """Remove all limits in a forked process, in which the loops of its parent do not run."""
     global _entering
     _entering = threading.Lock()
     _limits.clear()
@@ -83,3 +84,7 @@ def forget_limits() -> None:
 def _restore() -> None:
     while _before:
         _set(*_before.pop())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_limits)

@@ -12,7 +12,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import accumulate
@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from numeric.runtime.blas_threads import forget_limits, limit_this_thread, one_thread_in_blas
+from numeric.runtime.blas_threads import one_thread_in_blas
+from numeric.runtime.teams import team_of
 
 __all__ = [
     "Tile",
@@ -68,14 +69,14 @@ class Tile:
         return heads if 0 < heads * scores <= SCORES else max(1, min(heads, SCORES // max(1, scores)))
 
     def pieces(self, dtype: Any, *shapes: tuple[int, ...]) -> list[Any]:
-        """Return memory for the intermediates of a tile: that which this thread had before, if it is not too large.
+        """Return memory for the intermediates of a tile, which the thread reuses unless it is too large.
 
         Assumes      a thread works on one loop at a time, and nothing refers to the memory when the loop has ended
         """
         return _memory.known.get((dtype, shapes)) or _memory.pieces(dtype, shapes)
 
     def keys(self, keys: int, dtype: Any) -> int:
-        """Return how many keys are worked on together: many are divided evenly, into rows that lie well in a cache."""
+        """Return how many keys are worked on together. Many keys are divided evenly, with rows that suit a cache."""
         return _distance(-(-keys // round(keys / KEYS)), dtype) if keys > KEYS * 3 // 2 else keys or 1
 
 
@@ -137,7 +138,7 @@ def product_of_heads(left: Any, right: Any, threads: int) -> Any:
 
 
 def each_one(act: Callable[[Any], None], work: Iterable[Any], threads: int) -> None:
-    """Call a function with each of some pieces of work, on several threads."""
+    """Call a function on each piece of work, on several threads."""
     left = deque(work)
 
     def act_on_some() -> None:
@@ -189,12 +190,12 @@ def column_of_ones(count: int, dtype: Any) -> Any:
 
 
 def empty_rows(count: int, columns: int, dtype: Any) -> Any:
-    """Return memory for rows, a cache line further apart where they would take the same places in a cache."""
+    """Return memory for rows, with a cache line between rows that would otherwise use the same parts of a cache."""
     return np.empty((count, _distance(columns, dtype)), dtype)[:, :columns]
 
 
 def _distance(columns: int, dtype: Any) -> int:
-    """Return how many entries are to lie between the beginnings of two rows."""
+    """Return the distance between the starts of two rows, in entries."""
     length = columns * dtype.itemsize
     return columns + LINE // dtype.itemsize if length >= LONG and length % APART == 0 else columns
 
@@ -227,7 +228,7 @@ def items_of(x: Any, batch: tuple[int, ...], rank: int) -> Any:
 
 
 def of_batch(x: Any, batch: tuple[int, ...], own: tuple[int, ...]) -> Any:
-    """Return an array without the batch axes that it was broadcast over: of these it is the same everywhere."""
+    """Return an array without the batch axes that it was broadcast over, along which it is constant."""
     if 0 in batch and 0 not in own:
         raise ValueError(f"an output of batch axes {own} is asked for beside others without items, {batch}")
     more = len(batch) - len(own)
@@ -236,7 +237,7 @@ def of_batch(x: Any, batch: tuple[int, ...], own: tuple[int, ...]) -> Any:
 
 
 def _divided(items: int, n: int, threads: int) -> tuple[int, list[Place]]:
-    """Return how many rows a tile has, about `ROWS`, and the tiles: whole items or a part of one, for all threads."""
+    """Return the number of rows of a tile, about `ROWS`, and the tiles: whole items, or parts of one item."""
     together = min(max(1, ROWS // n), math.ceil(items / threads))
     at_once = threads if items < threads else 1  # threads that work on one item
     parts = at_once * max(1, round(n / (ROWS * at_once))) if n >= min(FEW, ROWS) else 1
@@ -259,14 +260,14 @@ def _taken(left: deque[Any]) -> Iterator[Any]:
 
 
 class _Memory(threading.local):
-    """The memory that a thread keeps from loop to loop, and the pieces of it that loops have had, by their shapes."""
+    """The memory that a thread reuses from loop to loop, and the arrays in it by number type and shapes."""
 
     def __init__(self) -> None:
         self.bytes = np.empty(0, np.uint8)
         self.known: dict[tuple[Any, tuple[tuple[int, ...], ...]], list[Any]] = {}
 
     def pieces(self, dtype: Any, shapes: tuple[tuple[int, ...], ...]) -> list[Any]:
-        """Return arrays that lie one after another; those that would be too large to keep are new ones."""
+        """Return arrays of the given shapes in the memory of the thread, or new ones if they are too large for it."""
         spaces = [(*shape[:-1], _distance(shape[-1], dtype)) if len(shape) > 1 else shape for shape in shapes]
         sizes = [math.prod(space) for space in spaces]
         # pieces begin at multiples of 16 entries, which are 64 bytes of float32: one cache line
@@ -292,24 +293,9 @@ _memory = _Memory()
 
 # --- threads --------------------------------------------------------------------------------------------------------
 
-_lock = threading.Lock()
-_pools: dict[int, ThreadPoolExecutor] = {}
-
-
-def _afresh() -> None:
-    """Begin again in a process that was forked: the threads of its parent are gone."""
-    global _lock
-    _lock = threading.Lock()
-    _pools.clear()
-    forget_limits()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_afresh)
-
 
 def _on_threads(work: Callable[[], None], left: deque[Any], threads: int) -> None:
-    """Work with this thread and others on what is left; an error in one of them ends all and is raised here."""
+    """Run the work in this thread and in others. An error in one of them stops all and is raised here."""
 
     def work_or_end() -> None:
         try:
@@ -318,8 +304,13 @@ def _on_threads(work: Callable[[], None], left: deque[Any], threads: int) -> Non
             left.clear()
             raise
 
-    with one_thread_in_blas():
-        helpers = [_pool(threads).submit(work_or_end) for _ in range(threads - 1)]
+    if threads == 1:
+        with one_thread_in_blas():
+            work_or_end()
+        return
+    team = team_of(threads)
+    with one_thread_in_blas(), team.apart():
+        helpers = team.begin(work_or_end)
         try:
             work_or_end()
         finally:
@@ -329,20 +320,12 @@ def _on_threads(work: Callable[[], None], left: deque[Any], threads: int) -> Non
 
 
 def _with_short_buffers(work: Callable[[], None]) -> None:
-    """Work with ufuncs that do not copy several rows into a buffer where a row or a column stands for all."""
+    """Run the work with short ufunc buffers, so that NumPy does not copy rows into them when it broadcasts."""
     with np.errstate():
         np.setbufsize(BUFFER)
         work()
 
 
 def _ended(helper: Future[None]) -> BaseException | None:
-    """Return what went wrong in a helper, once it has ended; one that has not begun need not."""
+    """Return the error of a helper after it has ended, or None. A helper that has not begun is cancelled."""
     return None if helper.cancel() else helper.exception()
-
-
-def _pool(threads: int) -> ThreadPoolExecutor:
-    """Return the threads of this process that help callers with so many threads."""
-    with _lock:
-        if threads not in _pools:
-            _pools[threads] = ThreadPoolExecutor(threads - 1, "tiles", initializer=limit_this_thread)
-        return _pools[threads]

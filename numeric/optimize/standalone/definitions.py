@@ -1,4 +1,4 @@
-"""Modules as texts of their definitions: select those that a text needs, and rename them."""
+"""The texts of the definitions in a module: select those that another text needs, and rename them."""
 
 import ast
 import re
@@ -49,7 +49,7 @@ def _reached(texts: Mapping[str, str], name: str) -> set[str]:
 
 
 def renamed(compiled: CompiledLayer, name: str) -> dict[str, str]:
-    """Return the functions of a layer that is evaluated whole, under new names."""
+    """Return the functions of a compiled layer under new names."""
     texts = {old: text for old, text in definitions(compiled.source).items() if old not in PRIMITIVES}
     main = compiled.function.__name__
     new = {old: name if old == main else f"{name}_{old}" for old in texts}

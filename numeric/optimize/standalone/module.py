@@ -26,13 +26,13 @@ from numeric.codegen.syntax import names_in, statements
 from numeric.optimize import optimize
 from numeric.optimize.standalone.definitions import definitions, needed, renamed
 from numeric.optimize.standalone.weights import WeightsSource
-from numeric.runtime import blas_threads, tiles
+from numeric.runtime import blas_threads, teams, tiles
 from numeric.runtime.structure import identifier
 
 __all__ = ["optimised_source"]
 
 STANDARD = {"math": "import math", "reduce": "from functools import reduce"}
-MACHINERY = (tiles, blas_threads)
+MACHINERY = (tiles, teams, blas_threads)
 LIBRARIES = {"np": "import numpy as np", "special": "from scipy import special"}
 
 
@@ -61,7 +61,12 @@ def optimised_source(layer: Layer, *, without: Iterable[str] = ()) -> str:
 
 @cache
 def _machinery() -> Mapping[str, str]:
-    return {name: text for module in MACHINERY for name, text in definitions(inspect.getsource(module)).items()}
+    found: dict[str, str] = {}
+    for module in MACHINERY:
+        for name, text in definitions(inspect.getsource(module)).items():
+            # `if` statements are named by their line, which another module has as well
+            found[f"{name} of {module.__name__}" if name.startswith("if ") else name] = text
+    return found
 
 
 @cache
@@ -70,7 +75,7 @@ def _machinery_statements() -> list[ast.stmt]:
 
 
 def _grouped(machinery: Mapping[str, str]) -> list[str]:
-    """Return the statements of the tiles, with consecutive assignments as one text."""
+    """Return the texts of the helpers for tiles, with consecutive assignments joined into one text."""
     groups = groupby(machinery.values(), lambda text: not text.startswith(("def ", "class ", "@", "if ")))
     texts = [text for together, each in groups for text in (["".join(each)] if together else each)]
     return ["# --- tiles ---\n\n" + texts[0], *texts[1:]] if texts else []
