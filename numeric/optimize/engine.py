@@ -21,7 +21,7 @@ from numeric.codegen.onnx_graph.export import graph_of
 from numeric.codegen.onnx_graph.model import model_of
 from numeric.optimize import Optimised, optimize, packed
 from numeric.runtime.checks import InputContract
-from numeric.runtime.structure import identifier
+from numeric.runtime.structure import arrays_in, identifier
 
 __all__ = ["FOR_OWN_CODE", "PreparedForEngine", "exported", "optimised_for_engines", "prepare_for_engine"]
 
@@ -33,7 +33,7 @@ FOR_OWN_CODE = frozenset({"base_two", "deferred_normalisation"})
 
 @dataclass(frozen=True)
 class PreparedForEngine:
-    """A layer with its weights in an engine, which can be called on its inputs; they are checked unless told not to.
+    """A layer with its weights in an engine. It is called on its inputs, which are checked unless `check` is False.
 
     Raises       InputError where an input does not fit the layer
     """
@@ -64,7 +64,7 @@ class PreparedForEngine:
     def model(self, batch: Any = ("batch",), scalars: Mapping[str, float] | None = None) -> Any:
         """Return the model that the engine compiles."""
         layer = self.optimised.layer
-        dtype = next((x.dtype.name for x in _arrays(self.weights) if x.dtype.kind == "f"), "float32")
+        dtype = next((x.dtype.name for x in arrays_in(self.weights) if x.dtype.kind == "f"), "float32")
         found = graph_of(layer, self.weights, sizes=self.sizes, scalars=scalars, batch=batch, dtype=dtype)
         return model_of(found, layer.name)
 
@@ -97,7 +97,7 @@ def prepare_for_engine(
 
 
 def optimised_for_engines(layer: Layer, without: Iterable[str] = ()) -> Optimised:
-    """Return a faster layer, left in the form that engines are fast with.
+    """Return a layer optimised without the passes that make engines slower.
 
     Raises       ValueError for an unknown pass
     """
@@ -117,14 +117,6 @@ def exported(
     own = set(optimised.layer.sizes)
     made = packed(optimised, weights, known)
     return optimised, made, {size.name: int(number) for size, number in known.items() if size in own}
-
-
-def _arrays(weights: Any) -> Iterable[Any]:
-    if isinstance(weights, Mapping | list):
-        for each in weights.values() if isinstance(weights, Mapping) else weights:
-            yield from _arrays(each)
-    else:
-        yield np.asarray(weights)
 
 
 def _fitting(x: Any) -> Any:

@@ -33,15 +33,17 @@ from numeric.optimize.packing import at_path
 from numeric.optimize.ways import Way, Ways, ways_of
 from numeric.runtime.blas_threads import one_thread_in_blas
 from numeric.runtime.checks import InputContract, InputError
+from numeric.runtime.measured import exp2_over_exp
 from numeric.runtime.own_memory import own_memory
 from numeric.runtime.packed_weights import packed_weight
-from numeric.runtime.structure import WeightTree, applications, identifier, weight_tree
+from numeric.runtime.structure import WeightTree, applications, arrays_in, identifier, weight_tree
 from numeric.runtime.tiles import FEW, default_threads
 
 __all__ = ["Prepared", "PreparedGradient", "flat_weights", "nested", "prepare", "prepare_gradient"]
 
 
 DEFAULTS = {"epsilon": 1e-5}
+BASE_TWO = "base_two"
 PACKED = "packed_weights"  # named in `without`, it changes the weights and not the code
 
 
@@ -57,6 +59,7 @@ class Prepared:
     ways: Ways
     threads: int
     contract: InputContract
+    note: str = ""  # on a pass that was left out, since it is no gain on this computer
 
     def __call__(self, *inputs: Any, check: bool = True, **named: Any) -> Any:
         """Return the output of the layer."""
@@ -85,7 +88,7 @@ class Prepared:
 
     def explain(self) -> str:
         """Return the rewrites and the choices of the code, with the theorems that permit them."""
-        texts = [self.optimised.explain(), *(choice.text() for choice in self.choices), self.ways.text()]
+        texts = [self.optimised.explain(), self.note, *(choice.text() for choice in self.choices), self.ways.text()]
         return "\n\n".join(filter(None, texts))
 
     @property
@@ -108,7 +111,7 @@ def prepare(
     without: Iterable[str] = (),
     sizes: Mapping[str, int] | None = None,
 ) -> Prepared:
-    """Return a layer made fast, with its weights, nested as `compile_layer` takes them, packed.
+    """Return a layer as fast code with its packed weights. `weights` are nested as `compile_layer` takes them.
 
     Assumes      `threads` is by default the number of cores that the process may use; `sizes` holds the sizes that are
                  not an axis of a weight or an input; `without` names passes of `optimize`, or of the code
@@ -130,7 +133,9 @@ def _prepared(
 ) -> Prepared:
     """Prepare a layer whose inputs are checked as those of another layer, which takes the same inputs."""
     left_out = frozenset([without] if isinstance(without, str) else without)
-    optimised = optimize(layer, without=left_out - {*SWITCHES, PACKED})
+    note = "" if BASE_TWO in left_out else _against_powers_of_two(weights)
+    slower = {BASE_TWO} if note else set[str]()
+    optimised = optimize(layer, without=left_out - {*SWITCHES, PACKED} | slower)
     # once here, so that a call has only its inputs to check
     contract = InputContract(checked, weights, sizes, defaults=DEFAULTS)
     code = lowered(optimised.layer, left_out & set(SWITCHES), optimised.pulled)
@@ -152,7 +157,14 @@ def _prepared(
     plain = arguments(_as_they_are)
     count = default_threads() if threads is None else _whole(threads)
     ways = ways_of(plain, plain if PACKED in left_out else arguments(_with_packed))
-    return Prepared(optimised, code, ways, count, contract)
+    return Prepared(optimised, code, ways, count, contract, note if "np.exp" in code.text else "")
+
+
+def _against_powers_of_two(weights: Mapping[str, Any]) -> str:
+    """Return why exponentials keep the base e on this computer, or an empty text where powers of two are as fast."""
+    dtypes = (weight.dtype for weight in arrays_in(weights) if weight.dtype.kind == "f")
+    ratio = exp2_over_exp(next(dtypes, np.dtype(np.float64)))
+    return f"{BASE_TWO}: left out, since powers of two take {ratio:.1f} times as long here" if ratio > 1 else ""
 
 
 def _whole(threads: Any) -> int:
@@ -163,7 +175,7 @@ def _whole(threads: Any) -> int:
 
 @dataclass(frozen=True)
 class PreparedGradient:
-    """The gradient of a layer, with the layer's weights: takes its inputs and the gradient for its output."""
+    """The gradient of a layer with its weights. It is called on the inputs and the gradient for the output."""
 
     of: Layer
     flat: Layer
@@ -238,7 +250,7 @@ def _as_they_are(source: FunctionSource, arrays: Sequence[tuple[str, Any]]) -> d
 
 
 def _with_packed(source: FunctionSource, arrays: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return weights by name, those that rows are multiplied by with their packed form."""
+    """Return weights by name. Those that are right factors of products with rows also get their packed form."""
     return {name: packed_weight(array) if name in source.factors else array for name, array in arrays}
 
 

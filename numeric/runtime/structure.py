@@ -5,10 +5,12 @@ repeated part has a list of them. Weights that an application binds (`embed(toke
 """
 
 import keyword
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
+import numpy as np
 from sympy import Basic, Expr, Symbol
 
 from derivations.language.arrays.expression import Variable
@@ -16,7 +18,16 @@ from derivations.language.arrays.shapes import Axis, Blocks, total
 from derivations.language.layers.layer import Apply, Layer, Repeat
 from numeric.runtime import primitives
 
-__all__ = ["RESERVED", "WeightTree", "applications", "applied_in", "identifier", "instance", "weight_tree"]
+__all__ = [
+    "RESERVED",
+    "WeightTree",
+    "applications",
+    "applied_in",
+    "arrays_in",
+    "identifier",
+    "instance",
+    "weight_tree",
+]
 
 RESERVED = frozenset(
     {"jax", "jnp", "lru_cache", "math", "np", "reduce", "special", "torch", *primitives.__all__}
@@ -107,3 +118,12 @@ def _bind(wanted: Axis, given: Axis, sizes: dict[Symbol, Expr]) -> None:
     elif isinstance(wanted, Blocks) and isinstance(given, Blocks):
         _bind(wanted.count, given.count, sizes)
         _bind(wanted.size, given.size, sizes)
+
+
+def arrays_in(weights: Any) -> Iterator[Any]:
+    """Yield the arrays of nested weights."""
+    if isinstance(weights, Mapping | list):
+        for each in weights.values() if isinstance(weights, Mapping) else weights:
+            yield from arrays_in(each)
+    else:
+        yield np.asarray(weights)

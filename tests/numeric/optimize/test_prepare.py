@@ -1,5 +1,6 @@
 """A prepared layer computes what the plain compiled layer does: all layers, models of all families, in any tiles."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -309,9 +310,21 @@ def test_a_size_that_nothing_tells_is_asked_for():
 
 def test_a_pass_may_be_left_out():
     weights, (x,), _, _ = drawn(encoder_layer(), (2,))
-    plain = prepare(encoder_layer(), weights, without=("base_two", "wide_projections"))
-    assert "exp2" not in plain.source and "exp2" in prepare(encoder_layer(), weights).source
-    assert np.abs(plain(x) - prepare(encoder_layer(), weights)(x)).max() < 1e-13
+    plain, whole = prepare(encoder_layer(), weights, without="wide_projections"), prepare(encoder_layer(), weights)
+    assert "W_QKV" not in plain.source and "W_QKV" in whole.source
+    assert np.abs(plain(x) - whole(x)).max() < 1e-13
+
+
+@pytest.mark.parametrize(("ratio", "has_powers_of_two"), [(0.5, True), (2.0, False)])
+def test_powers_of_two_are_taken_where_they_are_faster(ratio: float, has_powers_of_two: bool, monkeypatch) -> None:
+    monkeypatch.setattr(sys.modules["numeric.optimize.prepare"], "exp2_over_exp", lambda dtype: ratio)
+    weights, (x,), _, _ = drawn(encoder_layer(), (2,))
+    found = prepare(encoder_layer(), weights)
+    note = "base_two: left out, since powers of two take 2.0 times as long here"
+    assert ("exp2" in found.source) == has_powers_of_two
+    assert (note in found.explain()) != has_powers_of_two
+    assert np.abs(found(x) - compile_layer(encoder_layer())(x, **weights)).max() < 1e-13
+    assert note not in prepare(layer_norm(), {"gamma": np.ones(3), "beta": np.ones(3)}).explain()
 
 
 # --- gradients ------------------------------------------------------------------------------------------------------
