@@ -1,4 +1,4 @@
-"""The mathematics of the Transformer, held once as equations: derived, proved, printed, compiled and counted."""
+"""The mathematics of the Transformer, written once as equations: derived, proved, printed, compiled and counted."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ former_paths.install()
 
 
 def __getattr__(name: str) -> Any:
-    """Import the catalogue, and with it SymPy, at the first use of what it offers."""
+    """Import the catalogue, and with it SymPy, when one of its names is first used."""
     if name not in __all__:
         raise AttributeError(f"module 'derivations' has no attribute {name!r}")
     from derivations import catalogue  # deferred: `derivations --help` must not wait for SymPy

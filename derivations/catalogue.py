@@ -61,7 +61,7 @@ READING_ORDER: Mapping[str, str] = {  # the modules of a topic, where their orde
 
 @cache
 def _modules(room: str) -> tuple[str, ...]:
-    """Import all modules of a room and return their names."""
+    """Import all modules of a room, a folder such as `attention`, and return their names."""
     package = import_module(f"derivations.{room}")
     found = tuple(module.name for module in walk_packages(package.__path__, f"{package.__name__}."))
     for module in found:
@@ -71,7 +71,7 @@ def _modules(room: str) -> tuple[str, ...]:
 
 @cache
 def _place(topic: str, module: str) -> tuple[int, int, int]:
-    """Return where the results of a module under a topic stand in the catalogue."""
+    """Return the sort key that orders the results of a module under a topic in the catalogue."""
     topics, modules = list(TOPICS), [name for room in ROOMS for name in _modules(room)]
     first, stem = READING_ORDER.get(topic, "").split(), module.rpartition(".")[2]
     return _index(topics, topic), _index(first, stem), _index(modules, module)
@@ -144,7 +144,7 @@ def layer(name: str) -> Layer:
 
 
 def find(name: str) -> Derivation | Layer:
-    """Return the result or the layer called `name`, a result after proving it.
+    """Return the result or the layer called `name`. A result is proved first.
 
     Raises `LookupError` with the nearest ids of results and layers for an unknown name.
     """
@@ -170,7 +170,7 @@ def _known(name: str, known: Collection[str], kind: str) -> str:
 
 
 def _nearest(name: str, known: list[str]) -> list[str]:
-    """Return the three names that are nearest: by their aliases, then by spelling with the topic and without."""
+    """Return the three nearest names: matches by alias first, then by spelling, with and without the topic."""
     word = name.casefold()
     meant = [each for each in known if word in re.split(r"\W|_", each) or word in " ".join(aliases_of(each)).split()]
     without_topic = {each.rpartition(".")[2]: each for each in reversed(known)}
@@ -226,7 +226,7 @@ def _verify(name: str, cross_checked: bool) -> Verdict:
 
 @rarely_collecting()
 def verdict(name: str, built: Callable[[], Derivation], cross_checked: bool = True) -> Verdict:
-    """Return the verdict on the result called `name`, which `built` returns, or refuses with its evidence."""
+    """Return the verdict on the result called `name`. `built` returns it, or raises an error with its evidence."""
     try:
         found = built()
     except FalseStepError as error:  # no derivation is returned, so the id serves as the title

@@ -191,7 +191,7 @@ def new_path(name: str) -> str | None:
 
 
 class _Package(RenamedModule):
-    """A package whose public functions keep their names when a module that had the same name is imported."""
+    """A package in which importing a module by its former path does not replace a public function of the same name."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         public = name in vars(self) and not isinstance(vars(self)[name], ModuleType)
@@ -229,7 +229,7 @@ class _Loader:
 
 
 class _Asked(local):
-    """The modules that a thread is asking the other finders for: one of these may ask all finders in turn."""
+    """The modules that a thread is looking up with the other finders. `_Finder` skips these, to avoid a loop."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -239,7 +239,7 @@ _ASKED = _Asked()
 
 
 class _Finder:
-    """Finds the modules of the tables; it comes first, as a package found by its former path has a folder to search."""
+    """Finds modules that have former paths or names, before other finders search the folder of a package."""
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:

@@ -91,7 +91,7 @@ def rarely_collecting() -> Iterator[None]:
 
 @contextmanager
 def interruptions_kept() -> Iterator[None]:
-    """Raise Ctrl-C again if it falls into a finaliser inside the block: there Python only reports exceptions."""
+    """Raise Ctrl-C again if it arrives in a finaliser inside the block, where Python would only report it."""
     report = sys.unraisablehook
 
     def keep(lost: sys.UnraisableHookArgs) -> None:
@@ -109,7 +109,7 @@ def interruptions_kept() -> Iterator[None]:
 
 
 def _interrupt() -> None:
-    """Send this process the signal of Ctrl-C, to its main thread where that can be: there it ends a wait."""
+    """Send this process the signal of Ctrl-C, to the main thread if possible, where the signal interrupts a wait."""
     if hasattr(signal, "pthread_kill") and (main := threading.main_thread().ident) is not None:
         signal.pthread_kill(main, signal.SIGINT)
     else:
@@ -117,13 +117,13 @@ def _interrupt() -> None:
 
 
 def _starting(name: str) -> Any:
-    """Return a module of multiprocessing that starts processes; Python in a browser has none of them."""
+    """Import a module of multiprocessing that starts processes, and return it. Python in a browser lacks it."""
     return import_module(f"multiprocessing.{name}")
 
 
 @contextmanager
 def _stopping_left_to_the_parent() -> Iterator[None]:
-    """Delay Ctrl-C inside the block; processes started there block it for good, this process answers it afterwards.
+    """Delay Ctrl-C until the end of the block. Processes that are started in the block ignore it for good.
 
     Those processes inherit the signal mask. The mask covers only this thread, so a thread of NumPy's libraries could
     receive the signal meanwhile; a handler notes that, and the signal is raised again at the end.

@@ -90,11 +90,11 @@ ALIASES: Mapping[str, tuple[str, ...]] = {  # what people type: parts of the ids
 
 
 def aliases_of(name: str) -> list[str]:
-    """Return the aliases of a result or of a layer; a part `layer:NAME` is the layer of this name alone."""
+    """Return the aliases of a result or of a layer. A part that begins with `layer:` matches layers only."""
     sought = name if "." in name else f"layer:{name}"
     return [alias for alias, parts in ALIASES.items() if any(part in sought for part in parts)]
 
 
 def nearest_are(names: Sequence[str]) -> str:
-    """Return the words that offer names in place of one that does not exist."""
+    """Return a phrase that suggests the nearest names in place of one that does not exist."""
     return f"the nearest {'is' if len(names) == 1 else 'are'} {', '.join(names)}"

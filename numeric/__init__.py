@@ -1,4 +1,4 @@
-"""The numeric side: the equations of `derivations` over arrays."""
+"""Numerics: equations of `derivations` compiled to functions over arrays, and functions lifted to equations."""
 
 from numeric.codegen.compile import CompiledLayer, compile_layer, source
 from numeric.codegen.formula_printer import CompileError

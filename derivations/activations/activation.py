@@ -81,7 +81,7 @@ def reflection() -> Derivation:
 
 @result
 def relu_is_a_gate() -> Derivation:
-    """ReLU is the input times the indicator of a positive input; applied twice it gives the same."""
+    """ReLU is the input times the indicator of a positive input. Applying ReLU twice equals applying it once."""
     on = Iverson(Gt(t, 0))
     return derivation(
         "$ReLU(t) = t [t > 0]$, and $ReLU(ReLU(t)) = ReLU(t)$",
@@ -122,7 +122,7 @@ def relu_homogeneity() -> Derivation:
 
 @result
 def leaky_relu() -> Derivation:
-    """With slope 1 - p on the negative side, which is any slope below 1, leaky ReLU is the larger of two lines."""
+    """Leaky ReLU with any slope 1 - p < 1 on the negative side is the larger of two lines."""
     leaky, on = relu.formula(t) - (1 - p) * relu.formula(-t), Iverson(Gt(t, 0))
     return derivation(
         "Leaky ReLU: $max((1 - p) t, t) = ReLU(t) - (1 - p) ReLU(-t)$ for $p > 0$, with slope 1 above 0 and $1 - "

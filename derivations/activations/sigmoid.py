@@ -203,7 +203,7 @@ def swish_limit() -> Derivation:
 
 @result
 def softplus_bounds() -> Derivation:
-    """Softplus is above ReLU, by at most log 2: log-sum-exp of two equal numbers exceeds their maximum by as much."""
+    """Softplus lies above ReLU by at most log 2, a difference that it reaches at 0."""
     # log 2 - log(1 + exp(-p)), written as log(1 + u) with u >= 0
     gap = log(1 + (1 - exp(-p)) / (1 + exp(-p)))
     return derivation(
@@ -219,7 +219,7 @@ def softplus_bounds() -> Derivation:
 
 @result
 def softplus_limit() -> Derivation:
-    """Softplus is a smooth ReLU, and tends to it as the slope grows."""
+    """Softplus is a smooth ReLU: softplus(g t) / g tends to ReLU(t) as g grows."""
     return derivation(
         "$softplus(g t)/g$ tends to $ReLU(t)$ as $g$ grows, at $p$, at $-p$ and at 0",
         claim(Limit(softplus.formula(g * p) / g, g, oo), step("limit laws", p)),

@@ -1,4 +1,4 @@
-"""The attention of a description as a layer: queries, keys and scores may vary, the three steps do not.
+"""Attention layers built from descriptions: projections, scores, softmax and weighted sums.
 
 Definition   Q_i, K_i, V_i = rows times W_i (plus b_i), queries and keys normed, all clipped, queries and keys rotated;
              S_i = Q_i K_i^T times the scale, capped, biased; A_i = softmax of the visible scores;
@@ -53,7 +53,7 @@ def soft_cap(largest: Expr) -> Named:
 
 
 def attention_layer(a: Attention, *, masked: bool = False, biased: bool = False, cross: bool = False) -> Layer:
-    """Return the attention of a description: of X to itself, or to the rows of a memory when `cross`.
+    """Return the attention layer of a description: self-attention over X or, if `cross`, attention to a memory.
 
     Shapes       X (n, d_model), memory (m, d_model), mask M (n, keys), bias B (h, n, keys), output (n, d_model)
     """
@@ -73,7 +73,7 @@ def attention_layer(a: Attention, *, masked: bool = False, biased: bool = False,
 
 
 def _plain(a: Attention, masked: bool, cross: bool) -> Layer:
-    """Return multi-head attention from the package, of X to itself or to a memory."""
+    """Return standard multi-head attention, over X itself or over a memory."""
     heads = multi_head_attention(masked=masked, biases=a.biases[0]).xreplace({h: a.heads, d_k: a.d_k, d_v: a.d_v})
     X, memory, M, _ = _inputs(a, cross)
     bound = {parameter.name: parameter for parameter in heads.parameters}
@@ -84,7 +84,10 @@ def _plain(a: Attention, masked: bool, cross: bool) -> Layer:
 
 
 def _disentangled(a: Attention, by: Disentangled, masked: bool) -> Layer:
-    """Return attention with terms of distances, from the rows R (2 buckets, d_model) of the distances N (n, n)."""
+    """Return disentangled attention, whose scores also compare content with relative distances.
+
+    Shapes       relative position rows R (2 buckets, d_model), their numbers N (n, n)
+    """
     plain = Attention(a.heads, d_k=a.d_k, d_v=a.d_v, biases=a.biases, positions=by)
     require(
         a == plain and len(set(a.biases)) == 1 and not masked,
@@ -132,7 +135,7 @@ def _of_separate_heads(a: Attention, masked: bool, biased: bool, cross: bool) ->
 
 
 def _keys_and_values(write: Projections, rows: Array) -> tuple[list[Array], Array, list[Variable]]:
-    """Return keys and values of one head or group, and the inputs that hold them where an earlier layer gives them."""
+    """Return keys and values of one head or group, and the inputs that hold those of an earlier layer."""
     a, (place, count) = write.a, write.over
     if a.sharing != "takes":
         return *write.keys_and_values(rows), []
@@ -144,7 +147,7 @@ def _keys_and_values(write: Projections, rows: Array) -> tuple[list[Array], Arra
 
 
 def _given(write: Projections, Y: Variable, keys: list[Array], values: Array) -> Variable:
-    """Return the output, with the keys and values of all heads or groups beside it where later layers take them."""
+    """Return the output, followed by the columns of the keys and values if later layers reuse them."""
     if write.a.sharing != "gives":
         return Y
     require(len(keys) == 1, lambda: "attention: shared keys of which some columns are rotated are not described")
@@ -179,7 +182,10 @@ def _grouped(a: Attention, masked: bool, cross: bool) -> Layer:
 
 
 def _group(a: Attention, masked: bool, keys: Expr) -> tuple[Layer, list[Variable]]:
-    """Return the query heads of one group, with their shared keys and values, and the weights, which are inputs."""
+    """Return the layer for the query heads of one group, and its weights.
+
+    The weights are inputs, because every group has separate ones.
+    """
     X, M, V = array("X", n, d_model), mask_array("M", n, keys), array("V", keys, a.d_v)
     write = Projections(a, (head, a.heads))
     wide = [array("Q_group", n, Blocks(a.heads, a.d_k))] if a.norm_over_all else []
@@ -249,7 +255,9 @@ def _scored(a: Attention, masked: bool, biased: bool, keys: Expr) -> Layer:
 
 
 def _gated_bias(write: Projections, columns: Expr, X: Array, B: Array) -> Variable:
-    """Write the bias of every query's scores times 2 + u (c v - 1), u and v of the head's own columns of its row.
+    """Add the bias of every head, multiplied for every query by the gate 2 + u (c v - 1).
+
+    The gate is computed from the columns of X that belong to the head.
 
     Definition   u and v are sigmoids of the sums of the first and of the last half of the columns of a map that all
                  heads share; c is a learned number of the head

@@ -1,4 +1,4 @@
-"""One block of a model as a layer with symbolic sizes: what code that implements the block is compared with.
+"""One block of a model as a layer with symbolic sizes: the reference for code that implements the block.
 
 Definition   block number k of the decoder, or of the encoder where there is no decoder, with its norms and positions
 Shapes       X and the output (n, d_model), mask M (n, n) where `masked`, bias B (h, n, n) where scores have one
@@ -16,7 +16,9 @@ __all__ = ["block_of"]
 
 
 def block_of(model: Model | str, number: int = 0, *, masked: bool = False) -> Layer:
-    """Return one block of a model, or of a built-in model by its name, without the numbers of its sizes.
+    """Return one block of a model with symbolic sizes.
+
+    `model` may be the name of a built-in model.
 
     Raises       LookupError for an unknown name, IndexError where the model has no such block in its description
     """

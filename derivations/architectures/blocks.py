@@ -77,7 +77,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Around:
-    """The inputs of a block besides its rows: a memory, a mask, a bias of the scores.
+    """Which inputs a block has besides its rows: a memory, a mask, a bias of the scores.
 
     What a block takes from earlier layers, and what it reads of distances and tokens, is told by the block itself.
     """
@@ -105,13 +105,13 @@ class Around:
 
 
 def distances_of(block: Block) -> Disentangled | None:
-    """Return the terms of distances in the scores of a block, if there are any."""
+    """Return the description of disentangled attention in a block, or None if it has none."""
     by = None if block.attention is None else block.attention.positions
     return by if isinstance(by, Disentangled) else None
 
 
 def rows_of_distances(by: Disentangled) -> tuple[Variable, Variable]:
-    """Return the rows of distances that attention reads, and their numbers for all pairs."""
+    """Return the array of relative position rows, and the array of their numbers for all pairs of positions."""
     return array("R", 2 * by.buckets, d_model), token_array("N", n, n)
 
 
@@ -121,12 +121,12 @@ def sharing(block: Block) -> str:
 
 
 def groups_of(a: Attention) -> Expr:
-    """Return the number of keys of a position: that of the groups of heads, or of the heads."""
+    """Return the number of key-value heads: the groups, or all heads if they do not share keys and values."""
     return a.heads if a.groups is None else a.groups
 
 
 def feed_forward_layer(network: FeedForward | Experts | Recurrent) -> Layer:
-    """Return the feed-forward network, the mixture of experts, or what stands in its place, of a description."""
+    """Return the layer that a block uses as its network: feed-forward, mixture of experts or recurrent."""
     if isinstance(network, Recurrent):
         return network.mixer
     if isinstance(network, Experts):
@@ -178,7 +178,7 @@ def block_layer(block: Block, around: Around) -> Layer:
 
 
 def _own_rows(let: Equations, block: Block, own: PerLayer, Z: Array, beside: dict[str, Variable]) -> Array:
-    """Write what the rows that a layer has of its own add, normed."""
+    """Add the equations of a block's per-layer embedding, and return its normalised output."""
     rows = per_layer_embedding(own.activation, eps=block.norm.eps)
     inner = part("per_layer_input", rows.xreplace({d_E: own.width, vocab: own.vocab}))
     F = let("P")(inner(Z, *(beside[name] for name in ("X_0", "tokens", "gamma_E"))))
@@ -189,7 +189,7 @@ def _own_rows(let: Equations, block: Block, own: PerLayer, Z: Array, beside: dic
 
 
 def width_of(block: Block) -> Axis:
-    """Return the columns of the rows of a block: those of all its streams."""
+    """Return the number of columns of a block's rows, with all residual streams side by side."""
     return d_model if block.streams is None else Blocks(block.streams.number, d_model)
 
 
@@ -198,14 +198,17 @@ def _router(let: Equations, block: Block, streams: Streams, name: str, rows: Arr
 
 
 def _active(let: Equations, block: Block, streams: Streams, X: Array) -> Array:
-    """Write the predicted streams, and return the active one."""
+    """Add the equations that predict all streams, and return the active stream."""
     R = _router(let, block, streams, "R_X", column_block(X, streams.active))
     predicted = part("stream_prediction", predicted_streams().xreplace({S: streams.number}))
     return let("X_active")(column_block(let("X_predicted")(predicted(X, R)), streams.active))
 
 
 def _corrected(let: Equations, block: Block, streams: Streams, Z: Array, beside: dict[str, Variable]) -> Array:
-    """Write the corrected streams; all but the first get what the rows of the layer add."""
+    """Add the equations that correct all streams, and return the streams.
+
+    The output of the per-layer embedding is added to all streams but the first.
+    """
     predicted = next(equation.variable for equation in let if equation.variable.name == "X_predicted")
     correction = part("stream_correction", corrected_streams(streams.active).xreplace({S: streams.number}))
     C = let("X_corrected")(correction(predicted, Z, _router(let, block, streams, "R_Z", Z)))
@@ -226,7 +229,7 @@ def _name(block: Block) -> str:
 
 
 def _mixed(let: Equations, block: Block, beside: dict[str, Variable]) -> Callable[[Array], Array]:
-    """Return attention, and what a recurrence of the same rows adds to it, if there is one."""
+    """Return the function for attention, or for the sum of attention and a recurrence over the same rows."""
     attention = _self_attention(let, block, beside)
     if block.beside is None:
         return attention
@@ -300,7 +303,7 @@ _LETTERS = {
 
 
 def _sub_layer(let: Equations, block: Block, name: str, x: Array, inner: Callable[[Array], Array]) -> Array:
-    """Write one sub-layer with its norms and its residual sum."""
+    """Add the equations of one sub-layer with its norms and its residual sum."""
     normed, result, total = _LETTERS[name]
     norm = norm_layer(block.norm)
     c = block.residual_scale
@@ -355,7 +358,7 @@ def layer_scale() -> Layer:
 
 
 def _parallel(let: Equations, block: Block, X: Array, beside: dict[str, Variable]) -> Array:
-    """Write attention and feed-forward network of the same rows."""
+    """Add the equations of attention and a feed-forward network in parallel, and return the residual sum."""
     norm = norm_layer(block.norm)
     U = let("U")(part("self_attention_norm", norm)(X))
     A = let("A")(_self_attention(let, block, beside)(U))
@@ -365,12 +368,15 @@ def _parallel(let: Equations, block: Block, X: Array, beside: dict[str, Variable
 
 
 def _added(x: Array, branch: Array, scale: Expr) -> Array:
-    """Return the residual sum; a scale of 1 is not written, for what reads the sum looks for its terms."""
+    """Return the residual sum, without a factor where the scale is 1.
+
+    Code that reads the sum expects its terms in that form.
+    """
     return x + (branch if scale == 1 else scale * branch)
 
 
 def _experts(network: Experts) -> Layer:
-    """Return the mixture of experts of a description."""
+    """Return the mixture of experts that a description specifies."""
     corrected = network.corrected or (network.in_full and network.buffered)
     groups = network.groups if network.in_full else None
     layer = mixture_of_experts(

@@ -1,4 +1,4 @@
-"""Scores of texts and pictures: how alike two pooled rows are, whatever their lengths.
+"""Scores of texts and images: the scaled cosine similarities of their pooled rows.
 
 Definition   S = u v^T / (|u| |v|), the cosines of the angles between rows; the scores are exp(t) S, or exp(t) S + b
 Shapes       u (n, d), v (m, d), t and b (), scores (n, m)
@@ -22,7 +22,7 @@ s, t, b = scalar("s"), scalar("t"), scalar("b")
 
 
 def comparison_layer(*, biased: bool = False) -> Layer:
-    """Return the scores of the rows of a text with those of a picture; with b if `biased`.
+    """Return the layer that scores the rows of a text against those of an image, with the bias b if `biased`.
 
     Shapes       u (n, d), v (m, d), t and b (), scores (n, m)
     """

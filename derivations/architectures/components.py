@@ -140,7 +140,9 @@ def active_parameters(architecture: Architecture, layer: Layer) -> Expr:
 
 
 def parameters_with_experts(layer: Layer, used: Mapping[Expr, Expr]) -> Expr:
-    """Return the number of parameters if only `used` of the experts count, by the size symbol of the experts.
+    """Return the number of parameters if only some experts count.
+
+    `used` maps the size symbol of the experts to the number that counts.
 
     Units        parameters
     """

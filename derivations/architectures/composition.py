@@ -94,7 +94,9 @@ def build(architecture: Architecture) -> Layer:
 
 
 def tower_layer(tower: Tower) -> Layer:
-    """Return the rows of a picture as its tower has them, or the row of its head, in sizes of their own.
+    """Return the vision tower as a layer from patches to rows, or to the single row of its head.
+
+    Its sizes have separate symbols.
 
     Shapes       patches (patches, pixels); rows (rows - first, d_model_pictures), or (1, columns of the head)
     """
@@ -111,7 +113,7 @@ def tower_layer(tower: Tower) -> Layer:
 
 
 def _placed(stack: Stack, table: Array, length: Expr) -> Array:
-    """Return the rows of a table of positions, with zeros for registers, which have no position."""
+    """Return position rows from a table, with zero rows for registers, which have no position."""
     stem = stack.stem
     if not isinstance(stem, Patches) or stem.registers == 0:
         return RowRange(table, stack.embedding.first_position, length)
@@ -138,18 +140,18 @@ class _Writer:
         return tuple(self._parameters.values())
 
     def parameter(self, name: str, *shape: Expr) -> Variable:
-        """Return the parameter of a name; the same name gives the same parameter."""
+        """Return the parameter with a name. Repeated calls with one name return the same parameter."""
         return self._parameters.setdefault(name, array(name, *shape))
 
     def input(self, variable: Variable) -> Variable:
-        """Return an input of the model."""
+        """Add an input to the model and return it."""
         self.inputs.append(variable)
         return variable
 
     # --- what a stack takes in, and the stack ---
 
     def through(self, side: str, stack: Stack, memory: Array | None = None) -> Array:
-        """Write the rows of a stack and the stack applied to them."""
+        """Add the input rows of a stack and the stack, and return its output."""
         rows = self._embedded(side, stack)
         layer = part(side, stack_layer(stack, side, memory is not None))
         name = "memory" if side == "encoder" and self._pair else "Z"
@@ -221,13 +223,13 @@ class _Writer:
         return (X @ self.parameter("W_in", self._width, d_model) if projected else X), length
 
     def _of_tower(self, tower: Tower) -> Array:
-        """Write what the tower makes of a picture."""
+        """Add the vision tower, and return the rows that it computes from an image."""
         layer = tower_layer(tower)
         (patches,) = layer.inputs
         return self.let("S")(part("pictures", layer)(self.input(patches)))
 
     def _pictured(self, tower: Tower, projector: Projector) -> list[Array]:
-        """Return the rows of a picture, as wide as those of tokens, and those added after the first layers."""
+        """Return the rows of an image, as wide as token rows, and the rows added after the first layers."""
         rows = self._of_tower(tower)
         if not tower.deep:
             return [self.let("V")(part("projector", projector_layer(projector, rows.shape))(rows))]
@@ -240,7 +242,7 @@ class _Writer:
     # --- what the head makes of the last rows ---
 
     def scores(self, head: Head, Z: Array) -> Array:
-        """Write the scores of all tokens."""
+        """Add the equations of the scores of all tokens."""
         Z = self.narrowed(head, Z if head.scale == 1 else Z * head.scale)
         width = self._width or d_model
         logits = Z @ (self.parameter("E", vocab, width).T if head.tied else self.parameter("W_head", width, vocab))
@@ -256,7 +258,7 @@ class _Writer:
         )
 
     def scores_of_transformed(self, head: Head, Z: Array) -> Array:
-        """Write an affine map, an activation and a norm, then the scores of all tokens."""
+        """Add an affine map, an activation and a norm, then the scores of all tokens."""
         width = (self._width or d_model) if self._narrow else d_model
         of_rows = _affine("transform", width) if head.transform_bias else _matrix("transform", width)
         H = self.let("H")(of_rows(Z))
@@ -264,40 +266,40 @@ class _Writer:
         return self.scores(head, self.let("V")(part("transform_norm", norm_layer(head.norm or Norm()))(G)))
 
     def pooled(self, head: Head, Z: Array) -> Array:
-        """Write the pooler: an affine map of the first row and a bounded activation."""
+        """Add the pooler: an affine map of the first row, then an activation, by default tanh."""
         return self.let("pooled")((head.activation or bounded)(_affine("pooler", d_model)(RowRange(Z, 0, 1))))
 
     def transformed_classes(self, head: Head, Z: Array) -> Array:
-        """Write the scores of every row after an affine map and an activation."""
+        """Add an affine map and an activation of every row, then the scores of the classes."""
         H = self.let("H")(_affine("transform", d_model)(Z))
         return self.classes(head, self.let("G")((head.activation or gelu)(H)))
 
     def first_row(self, head: Head, Z: Array) -> Array:
-        """Write the norm of the first row."""
+        """Add the norm of the first row, then the projection of the head if it has one."""
         normed = part("final_norm", norm_layer(head.norm or Norm()))
         return self.embedded(head, self.let("pooled")(normed(RowRange(Z, 0, 1))))
 
     def end_row(self, head: Head, Z: Array) -> Array:
-        """Write the row of the token that ends the text."""
+        """Add the row of the token that ends the text, then the projection of the head if it has one."""
         return self.embedded(head, self.let("pooled")(Lookup(Z, self.input(token_array("end", 1)))))
 
     def embedded(self, head: Head, row: Array) -> Array:
-        """Return a pooled row with the columns of the head."""
+        """Return a pooled row projected to the width of the head, if the head has a width."""
         if head.width is None:
             return row
         return self.let("embedded")(row @ self.parameter("W_embedded", d_model, head.width))
 
     def last_row(self, head: Head, Z: Array) -> Array:
-        """Write an affine map of the last row."""
+        """Add an affine map of the last row."""
         return self.let("pooled")(_affine("pooler", head.width or d_model)(RowRange(Z, Z.shape[0] - 1, 1)))
 
     def compared(self, text: Array, tower: Tower, how: Compared) -> Array:
-        """Write the score of a text and a picture by the rows of their heads."""
+        """Add the scores of a text row against the pooled row of the vision tower."""
         comparison = part("comparison", comparison_layer(biased=how.biased))
         return self.let("logits")(comparison(text, self._of_tower(tower)))
 
     def attended(self, head: Head, Z: Array) -> Array:
-        """Write what one learned query collects of all rows, and a network after it."""
+        """Add attention pooling: one learned query attends to all rows, and a network follows."""
         pooling = head.pooling
         assert pooling is not None and isinstance(pooling.attention, Attention) and pooling.feed_forward is not None
         query = self.parameter("probe", 1, d_model)
@@ -307,7 +309,7 @@ class _Writer:
         return self.let("pooled")(A + part("pooler_network", feed_forward_layer(pooling.feed_forward))(U))
 
     def classes(self, head: Head, rows: Array, name: str = "classifier", count: Expr | None = None) -> Array:
-        """Write the scores of the classes."""
+        """Add the affine map that computes the scores of the classes."""
         return self.let(f"{name}_scores")(_affine(name, count or head.classes)(rows))
 
 
@@ -322,7 +324,7 @@ def _matrix(name: str, width: Expr) -> Part:
 
 
 def _pretraining(write: _Writer, head: Head, Z: Array) -> tuple[Array, Array]:
-    """Write the scores of tokens, and the scores of whether the second segment follows the first."""
+    """Add the scores of tokens, and the scores of whether the second segment follows the first."""
     tanh_pooled = write.pooled(replace(head, activation=None), Z)
     return write.scores_of_transformed(head, Z), write.classes(head, tanh_pooled, "next_sentence", Integer(2))
 
@@ -402,7 +404,7 @@ def stack_layer(stack: Stack, name: str = "stack", memory: bool = False) -> Laye
 
 
 def _taken_apart(let: Equations, block: Block, Z: Array, number: int, beside: dict[object, Array]) -> Array:
-    """Write the rows, keys and values that a block puts out side by side, and return the rows."""
+    """Split the output columns of a block into rows, keys and values, and return the rows."""
     assert isinstance(block.attention, Attention)
     groups, start = groups_of(block.attention), total(width_of(block))
     for letter, width in (("K", block.attention.d_k), ("V", block.attention.d_v)):
@@ -466,7 +468,10 @@ def _sequence(run: Run, around: Around, beside: Mapping[object, Variable]) -> La
 
 
 def _distances(let: Equations, beside: dict[object, Array], stack: Stack) -> tuple[Variable, ...]:
-    """Write the numbers of all distances and the norm of their rows, where attention reads them; return the rows."""
+    """Add the numbers of all relative distances and the norm of their rows, and return the rows.
+
+    The result is empty unless attention is disentangled.
+    """
     by, *others = map(distances_of, stack.blocks)
     if by is None:
         return ()

@@ -71,7 +71,7 @@ heads_of_groups, key_value_heads = size("r"), size("g")  # query heads that shar
 
 @dataclass(frozen=True)
 class Norm:
-    """A normalisation of rows: "layer" (gamma and beta) or "rms" (gamma), or without one of them or both."""
+    """A normalisation of rows: "layer" with gamma and beta, or "rms" with gamma. Either parameter may be absent."""
 
     kind: Literal["layer", "rms"] = "layer"
     eps: Rational = EPSILON
@@ -99,7 +99,7 @@ class Rotary:
 
 @dataclass(frozen=True)
 class Grid:
-    """Two axes of positions: rows of patches, row after row, after `first` rows that have no position.
+    """Two axes of positions for patches, counted row by row after `first` rows that have no position.
 
     The first half of the pairs of columns is turned by the height of a patch, the second by its place in the row: by
     2 pi t base^(-4i/d), where t is the middle of the patch between the sides of the picture, at -1 and 1; or, if they
@@ -160,7 +160,7 @@ class RelativeBias:
 
 @dataclass(frozen=True)
 class Disentangled:
-    """Terms of the scores for content with distance, from rows that the whole stack shares (He et al. 2021, DeBERTa).
+    """Score terms between content and distance, from rows that the whole stack shares (He et al. 2021, DeBERTa).
 
     On each side the first `buckets` distances have a row, or buckets of distances that grow up to `longest`. The other
     fields are those of `disentangled_attention`; the rows may have a `norm`.
@@ -250,13 +250,13 @@ class Attention:
 
     @property
     def kept(self) -> Expr | None:
-        """The most positions whose keys and values are read again, None for all."""
+        """The largest number of positions whose keys and values are kept for later reads, None for all."""
         return self.window if self.chunk is None else self.chunk
 
 
 @dataclass(frozen=True)
 class Recurrent:
-    """A layer that carries states from position to position, in the place of attention or of a network: without a mask.
+    """A layer that carries a state from position to position, instead of attention or a network, without a mask.
 
     `mixer` is a layer of the catalogue from rows to rows, with the sizes of the description.
     """
@@ -282,7 +282,7 @@ class FeedForward:
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups of experts: those of the `kept` best of `number` groups are chosen from, by the sum of `best` scores."""
+    """Groups of experts: only the `kept` best of `number` groups are used, ranked by the sum of `best` scores."""
 
     number: Expr
     kept: Expr
@@ -328,7 +328,7 @@ class PerLayer:
 
 @dataclass(frozen=True)
 class Streams:
-    """Streams of rows, of which a layer computes the `active` one and corrects all (Baykal et al. 2023, AltUp).
+    """Several residual streams: a layer computes the `active` one and corrects all (Baykal et al. 2023, AltUp).
 
     What the rows of `per_layer` are gated by is multiplied by a learned number for each column if `scaled`; else these
     numbers are stored and not read.
@@ -380,7 +380,7 @@ class Block:
     buffered: bool = False  # scaled too, by a number in a buffer, which is no parameter
 
     def __hash__(self) -> int:
-        """Return the hash of all fields, which is computed once: plans look thousands of layers up by their kinds."""
+        """Return the hash of all fields, computed once because plans look up thousands of layers."""
         return self._hash
 
     @cached_property
@@ -388,12 +388,12 @@ class Block:
         return hash(tuple(getattr(self, each.name) for each in fields(self)))
 
     def __getstate__(self) -> dict[str, object]:
-        """Return the fields alone: another process has other hashes of text."""
+        """Return the fields without the cached hash, because another process hashes text differently."""
         return {name: value for name, value in vars(self).items() if name != "_hash"}
 
     @property
     def recurrent(self) -> tuple[Recurrent, ...]:
-        """The layers with recurrences, in the place of attention or beside it, or in that of the network."""
+        """The recurrent layers of the block: instead of attention, beside it, or instead of the network."""
         parts = (self.attention, self.beside, self.feed_forward)
         return tuple(each for each in parts if isinstance(each, Recurrent))
 
@@ -434,7 +434,7 @@ class Sinusoids:
 
 @dataclass(frozen=True)
 class Convolved:
-    """Positions that a convolution in `groups` of columns tells of the rows themselves, `width` of them in its window.
+    """Positions from a convolution over the rows themselves, in `groups` of columns with a window of `width` rows.
 
     With normed weights there is one convolution, and an activation after it. Without them there are `count` of them,
     one after the other, each with a norm without weights before its activation (Baevski et al. 2022, data2vec).
@@ -448,7 +448,7 @@ class Convolved:
 
     @property
     def normed_weights(self) -> bool:
-        """Whether the weights of a place in the window are normed together."""
+        """Whether the kernel weights at each position of the window are normalised together."""
         return self.count is None
 
 
@@ -510,7 +510,7 @@ class AudioStem:
 
 @dataclass(frozen=True)
 class Waveform:
-    """Samples of a sound through convolutions without padding, then a norm, if there is one, and a linear map.
+    """Audio samples through convolutions without padding, an optional norm and a linear map.
 
     Of each convolution `convolutions` has the columns, the width and the stride. The rows of each have a norm before
     the activation or, if `over_time`, the columns of the first one alone, over all of its rows. What is after the
@@ -527,7 +527,7 @@ class Waveform:
     frames: Expr | None = None
 
     def lengths(self, rows: Expr) -> tuple[Expr, ...]:
-        """Return the rows that `rows` rows of the output read: the samples, then those of each convolution."""
+        """Return the number of samples, and of rows after each convolution, that `rows` output rows need."""
         found = [rows]
         for _, width, stride in reversed(self.convolutions):
             found.append(expand(stride * (found[-1] - 1) + width))
@@ -620,7 +620,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Projector:
-    """The map from the rows of a tower to rows of the width of the tokens': one linear map, or two.
+    """The map from the rows of a vision tower to rows as wide as token rows: one linear map, or two.
 
     With `inner` columns between them there are two linear maps, and an activation. `joined` neighbouring rows become
     one: side by side, or their mean if `averaged`; neighbours are those of one of the `cells` of a picture. The norm is
@@ -641,7 +641,10 @@ class Projector:
 
 @dataclass(frozen=True)
 class Cells:
-    """Squares of side x side patches, in `rows` of `columns` cells, which are symbols where pictures differ in size."""
+    """A grid of `rows` by `columns` cells, each a square of side x side patches.
+
+    The numbers are symbols where images differ in size.
+    """
 
     rows: Expr
     columns: Expr
@@ -650,14 +653,14 @@ class Cells:
 
 @dataclass(frozen=True)
 class Compared:
-    """The score of a text and a picture by the rows of their heads, `biased` or not (Radford et al. 2021, CLIP)."""
+    """The score of a text and an image from their pooled rows, `biased` or not (Radford et al. 2021, CLIP)."""
 
     biased: bool = False
 
 
 @dataclass(frozen=True)
 class Tower:
-    """A model of pictures beside a model of texts: its rows, from `first` on, are projected and stand among tokens.
+    """A vision tower of a language model: its rows, from `first` on, are projected and placed among token rows.
 
     Without a projector the row of its head is `compared` with that of the text.
 
@@ -678,13 +681,13 @@ class Tower:
 
 
 def of_pictures(symbol: Symbol) -> Symbol:
-    """Return the size of a tower that has the name of a size of the language model."""
+    """Return the size symbol of the vision tower that corresponds to one of the language model."""
     return size(f"{symbol.name}_pictures")
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """A Transformer: an encoder, a decoder, or both, and a head; beside it there may be a tower of pictures."""
+    """A Transformer: an encoder, a decoder or both, a head, and optionally a vision tower."""
 
     name: str
     head: Head
@@ -706,7 +709,7 @@ class Architecture:
 
 
 def as_run(architecture: Architecture) -> Architecture:
-    """Return the architecture with all that scores depend on, also what has no parameters and no products.
+    """Return the architecture with everything that its scores depend on, including what has no parameters.
 
     These are the groups of experts, and the numbers for their choice that checkpoints store and the library
     `transformers` keeps in buffers (of ERNIE 4.5 alone they are parameters there); biases of scores and scales of

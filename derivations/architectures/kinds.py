@@ -18,7 +18,7 @@ __all__ = ["by_kind", "kind_of", "without_tower"]
 
 
 def kind_of(block: Block, sparse: bool) -> str:
-    """Return one word for a layer: for its network if some layers of the stack have experts, else for its window."""
+    """Return the kind of a layer: dense or experts if `sparse`, else network, recurrent, window or full."""
     if sparse:
         return "experts" if isinstance(block.feed_forward, Experts) else "dense"
     if block.attention is None:

@@ -43,7 +43,10 @@ def is_masked(block: Block, masks: Collection[object]) -> bool:
 
 
 def positions_seen(stack: Stack) -> list[Variable]:
-    """Return the last position that each position of a stack sees, and the first, where some see later ones."""
+    """Return the inputs with the last and the first position that each position of a stack sees.
+
+    There are none unless positions see later ones. The first position is given only for a prefix with windows.
+    """
     windows = {block.window for block in stack.blocks} - {None}
     if stack.ahead != "prefix" or not windows:
         return [] if stack.ahead == "none" else [token_array("last", n)]
@@ -74,7 +77,7 @@ def _looking_back(window: Expr | None) -> Array:
 
 
 def _looking_ahead(window: Expr | None, last: Array, first: Array | None = None) -> Array:
-    """Return the mask of positions that see those up to a given one: what that one sees, and within the window."""
+    """Return the mask of positions that see up to `last`, from their window or from `first` on."""
     up_to_last = Lookup(CausalMask(n), last)
     if window is None:
         return up_to_last

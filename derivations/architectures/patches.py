@@ -90,7 +90,7 @@ def audio_stem() -> Layer:
 
 
 def row_and_column(number: Expr, columns: Expr) -> tuple[Expr, Expr]:
-    """Return row and column of what stands at a number, counted row after row, where rows have so many columns."""
+    """Return the row and the column of entry `number` of a grid that is counted row by row."""
     row = floor(number / columns)
     return row, number - columns * row
 
@@ -118,7 +118,7 @@ def stretched_positions(table: Array, embedding: Embedding) -> Array:
 
 
 def _tap(place: Expr, count: Expr, later: int, side: Expr) -> tuple[Expr, Expr]:
-    """Return the number of the place before, or of the later one, on an axis of the square, and its share."""
+    """Return the table index before or after a position on one axis, and its interpolation weight."""
     at = place * (side - 1) / Max(1, count - 1)  # a single patch lies on the first place
     before = floor(at)
     return (Min(before + 1, side - 1), at - before) if later else (before, 1 - at + before)
@@ -180,7 +180,7 @@ def class_token_above() -> Derivation:
 
 @result
 def class_token_gradient() -> Derivation:
-    """The token gets the sum of the gradients of its row over all images."""
+    """The gradient of the class token is that of its row, summed over all images."""
     return replace(
         local_claims(class_token()),
         title="A class token: $dc$ is the first row of $dZ$, $dX$ the others",
@@ -221,7 +221,7 @@ def rows_taken() -> Derivation:
 
 @result(topic="gradient")
 def every_other_row() -> Derivation:
-    """As for columns, rows that a stride skips have gradient 0."""
+    """Rows that a stride skips have gradient 0, as skipped columns do."""
     longer = array("D", 2 * n, d)
     return rule("$Y$, every other row of $D$, has $dD = dY$ there and 0 between", RowRange(longer, 0, n, 2), longer)
 

@@ -1,4 +1,4 @@
-"""Queries, keys and values of a description, with the norms, the clipping and the rotation of their columns.
+"""Queries, keys and values that a description specifies, with norms, clipping and rotation of their columns.
 
 Definition   Q_i = rows times W_i (plus b_i), normed, clipped to [-c, c], rotated, whichever the description asks for;
              the norm is of the columns of one head, or of those of all heads together
@@ -41,14 +41,14 @@ def growth(temperature: Temperature) -> Expr:
 
 
 def norm_layer(norm: Norm) -> Layer:
-    """Return the normalisation of a description."""
+    """Return the normalisation layer that a description specifies."""
     if norm.kind == "layer":
         return layer_norm(norm.eps, scaled=norm.scaled, shifted=norm.shifted)
     return rms_norm(norm.eps, scaled=norm.scaled)
 
 
 def rotary_layer(rotary: Rotary) -> Layer:
-    """Return the rotary position embedding of a description, with its frequencies changed by the named rule.
+    """Return the rotary embedding that a description specifies, with frequencies changed by its rule.
 
     Assumes      a rule that lacks a number (`lacks`) does not change the frequencies: counts do not depend on them
     """
@@ -69,7 +69,7 @@ def rotary_layer(rotary: Rotary) -> Layer:
 
 
 def on_grid(grid: Grid, base: Expr) -> Callable[[Expr, Expr], Expr]:
-    """Return the angle by which a pair of columns is turned in a row of a grid."""
+    """Return the function that gives the rotation angle of a pair of columns at a row of a grid."""
 
     def angle(row: Expr, pair: Expr) -> Expr:
         down, across = row_and_column(row - grid.first, grid.columns)
@@ -106,14 +106,14 @@ def clipped(largest: Expr) -> Named:
 
 
 def columns_of(a: Attention) -> tuple[tuple[str, Expr], ...]:
-    """Return the columns of queries and keys: the rotated ones, then the others, if any."""
+    """Return the name suffixes and widths of query and key columns: the rotated ones, then the others, if any."""
     if isinstance(a.positions, Rotary) and a.positions.columns is not None:
         return ("", a.positions.columns), ("_pass", a.d_k - a.positions.columns)
     return (("", a.d_k),)
 
 
 def places_of(a: Attention | Recurrent | None) -> list[Variable]:
-    """Return the positions of the rows on each axis of rotary positions (n,), where there are several axes."""
+    """Return the inputs with the positions of the rows (n,), one for each axis if there are several axes."""
     positions = None if a is None else a.positions
     axes = positions.axes if isinstance(positions, Rotary) else None
     return [] if axes is None else [array(f"p_{axis}", n) for axis, _ in enumerate(axes.pairs)]
@@ -121,7 +121,7 @@ def places_of(a: Attention | Recurrent | None) -> list[Variable]:
 
 @dataclass
 class Projections:
-    """Writes queries, keys and values of a family of heads, and collects their weights."""
+    """Adds the equations of queries, keys and values of a family of heads, and collects their weights."""
 
     a: Attention
     over: tuple[Symbol, Expr]
@@ -129,11 +129,11 @@ class Projections:
     parameters: list[Variable] = field(default_factory=list)
 
     def queries(self, rows: Array) -> list[Array]:
-        """Write the queries of one head, normed and rotated: two arrays if only some columns are rotated."""
+        """Add the queries of one head, normed and rotated: two arrays if only some columns are rotated."""
         return self.tempered(self._finished("Q", rows, self.a.biases[0]))
 
     def tempered(self, parts: list[Array]) -> list[Array]:
-        """Write the columns of one head's queries times the factor of their position, if there is one."""
+        """Add the queries of one head times the temperature factor of their position, if there is one."""
         grown = self.a.temperature
         if grown is None:
             return parts
@@ -144,18 +144,18 @@ class Projections:
         ]
 
     def keys(self, rows: Array) -> list[Array]:
-        """Write the keys of one head, normed and rotated like the queries."""
+        """Add the keys of one head, normed and rotated like the queries."""
         return self._finished("K", rows, self.a.biases[1])
 
     def keys_and_values(self, rows: Array) -> tuple[list[Array], Array]:
-        """Write the keys and the values of one head; values may be the columns that the keys are made of."""
+        """Add the keys and the values of one head, which may share one projection."""
         if not self.a.values_of_keys:
             return self.keys(rows), self.values(rows)
         columns = self._projected("K", rows, self.a.d_k, self.a.biases[1])
         return self._normed("K", columns), self._of_values(columns)
 
     def values(self, rows: Array) -> Array:
-        """Write the values of one head."""
+        """Add the values of one head."""
         return self._of_values(self._clipped(self._projected("V", rows, self.a.d_v, self.a.biases[2])))
 
     def _of_values(self, columns: Array) -> Array:
@@ -163,20 +163,20 @@ class Projections:
         return columns if normed is None else self._member("V_norm", part("value_norm", norm_layer(normed))(columns))
 
     def gated(self, heads: Variable, rows: Array) -> Variable:
-        """Write what the heads read, times the gates of the rows where there are any."""
+        """Add the outputs of the heads times the output gates, if there are any."""
         if not self.a.output_gate:
             return heads
         gates = self._member("gate", sigmoid(self._projected("G", rows, self.a.d_v, self.a.biases[0])))
         return self.let("head_gated", over=self.over)(Hadamard(gates, heads[self.over[0]]))
 
     def sinks(self) -> list[Variable]:
-        """Write the scores of the sinks, one for every head, which take a share of the weights."""
+        """Add the scores of the sinks to the weights, one for every head, and return them."""
         found = [array("sinks", self.over[1], 1)] if self.a.sinks else []
         self.parameters += found
         return found
 
     def all_normed(self, letter: str, rows: Array, width: Expr) -> Array:
-        """Write the queries or keys of all heads side by side, normed over all columns; return `width` columns."""
+        """Add the queries or keys of all heads, normed together, and return the `width` columns of one head."""
         total, biased = Blocks(self.over[1], width), self.a.biases["QK".index(letter)]
         W, b = array(f"W_{letter}", d_model, total), array(f"b_{letter}", total)
         self.parameters += [W, b] if biased else [W]
@@ -185,7 +185,7 @@ class Projections:
         return column_block(ColumnRange(normed, 0, total), self.over[0])
 
     def turned(self, letter: str, rows: Array) -> list[Array]:
-        """Write the rotated columns of queries or keys, and their other columns, if only some are rotated."""
+        """Add the rotation of queries or keys, and return the rotated columns, then the others, if any."""
         rotary, columns = self.a.positions, columns_of(self.a)
         parts, start = [rows], columns[0][1]
         if len(columns) > 1:
@@ -214,7 +214,7 @@ class Projections:
         return self._normed(letter, self._projected(letter, rows, a.d_k, biased))
 
     def _normed(self, letter: str, whole: Array) -> list[Array]:
-        """Write the norm of a head's columns, and their rotation."""
+        """Add the norm of a head's columns, and their rotation."""
         name = f"{letter}_norm"
         if not self.a.norm_after:
             return self.turned(letter, self._member(name, self._clipped(self._norm(letter)(whole))))

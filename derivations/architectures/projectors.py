@@ -1,4 +1,4 @@
-"""Projectors: from the rows of a tower of pictures to rows among those of tokens.
+"""Projectors from the rows of a vision tower to rows among the token rows.
 
 Definition   V = S W + b, or V = f(S W_1 + b_1) W_2 + b_2; where w neighbouring rows become one, S is first J, row i of
              which is the rows w i, ..., w i + w - 1 of S side by side, or their mean; rows are first put in the order
@@ -35,7 +35,7 @@ o = index("o")
 
 
 def projector_layer(projector: Projector, shape: Shape) -> Layer:
-    """Return the projector of a description for rows of a shape.
+    """Return the projector that a description specifies, for rows of the given shape.
 
     Shapes       rows (k w, d_in), result (k, d_model)
     """
@@ -68,7 +68,7 @@ def projector_layer(projector: Projector, shape: Shape) -> Layer:
 
 
 def _of_cells(cells: Cells) -> Expr:
-    """Return the number of a patch, row after row, that is number `pos` in the order of cells."""
+    """Return the row-by-row number of the patch at position `pos` in the order of cells."""
     cell, inside = row_and_column(pos, cells.side**2)
     of_cell, of_patch = row_and_column(cell, cells.columns), row_and_column(inside, cells.side)
     row, column = (whole * cells.side + part for whole, part in zip(of_cell, of_patch, strict=True))
@@ -76,14 +76,17 @@ def _of_cells(cells: Cells) -> Expr:
 
 
 def _joined(let: Equations, projector: Projector, rows: Array) -> Array:
-    """Write neighbouring rows side by side as one row, or their mean."""
+    """Add the equations that join neighbouring rows side by side, or average them."""
     w = projector.joined
     J = let("J")(RowRange(Windows(rows, w), 0, total(rows.shape[0]) / w, w))
     return let("M")(SumOver(column_block(J, o), o, w) * (Integer(1) / w)) if projector.averaged else J
 
 
 def projectors_layer(projectors: Sequence[Projector], shape: Shape) -> Layer:
-    """Return several projectors, each of as many of the rows as the others, their results one below the other."""
+    """Return several projectors as one layer, each for an equal share of the rows.
+
+    Their results are stacked one below the other.
+    """
     S = array("S", *shape)
     let, count = Equations(), total(shape[0]) / len(projectors)
     results: list[Array] = []

@@ -127,7 +127,7 @@ def gradient() -> Derivation:
 
 @result(topic="gradient")
 def entries_added_by_number() -> Derivation:
-    """The reverse operation: each entry gets the gradient of the sum to which it was added."""
+    """Adding entries by number: each entry gets the gradient of the sum to which it was added."""
     claims = rule(
         "Entries added by number: $dB_{t,ij}$ is the entry $N_ij$ of column $t$ of $dY$",
         AddedEntries(B, N, buckets),

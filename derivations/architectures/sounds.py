@@ -1,4 +1,4 @@
-r"""Sounds as sequences: samples through convolutions, and positions that a convolution tells of the rows themselves.
+r"""Audio as a sequence: convolutions over samples, and positions computed by a convolution over the rows.
 
 Definition   H_i = phi(norm(conv_i(H_{i-1}))) from the samples H_0, without padding; Y = norm(H_L) W + b.
              Positions: P = phi(conv(X)) in groups of columns
@@ -24,7 +24,7 @@ __all__ = ["convolved_positions", "waveform_stem"]
 
 
 def waveform_stem(stem: Waveform) -> Layer:
-    """Return the convolutions of a sound, each with its norm and activation, and the projection of the last rows."""
+    """Return the convolutions over audio samples, with their norms and activations, and the last projection."""
     lengths, over_time = stem.lengths(n), batch_norm(Norm().eps)
     samples = array("samples", stem.samples(n), 1)
     let = Equations()
@@ -45,7 +45,7 @@ def waveform_stem(stem: Waveform) -> Layer:
 
 
 def convolved_positions(positions: Convolved) -> Layer:
-    """Return what is added to the rows: a convolution in groups of columns and its activation, or several of them."""
+    """Return the layer of positions: one grouped convolution and its activation, or several in sequence."""
     X = array("X", n, d_model)
     # a window of even width has its middle after it, so that row t sees one row more before it than after it
     layer = grouped_convolution(positions.width, positions.width // 2, normed=positions.normed_weights)

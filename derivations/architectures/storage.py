@@ -48,7 +48,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Method:
-    """A method of storing matrices, by the fields of a `quantization_config`.
+    """A quantisation method, described by the fields of a `quantization_config`.
 
     `bits` and `group` name the fields with these numbers; `only` has the values that are understood. `left_out` names
     the fields that list unpacked modules; the head is unpacked if there is no such list, and always if `head_too`.

@@ -112,7 +112,7 @@ def scores() -> Derivation:
 
 @result
 def swap_query_key() -> Derivation:
-    """The transpose swaps queries and keys; the product Q K is defined only if d_k = m."""
+    """Transposing Q K^T swaps queries and keys. The product Q K is defined only if d_k = m."""
     over_positions = Tabulated(Lambda((k, l), Sum(Q[i, k] * keys[i, l], (i, 0, n - 1))), d_k, d_k)
     return derivation(
         "The transpose of $Q K^T$ is $K Q^T$; $Q K$ conforms only if $d_k = m$",
@@ -150,7 +150,7 @@ def bilinear_form() -> Derivation:
 
 @result
 def weights() -> Derivation:
-    """The weight of key j for query i; the sum has an index of its own, l."""
+    """The weight of key j for query i, with another index l for the sum over all keys."""
     return derivation(
         "Attention weights: softmax of the scores of one query, over all keys",
         claim(

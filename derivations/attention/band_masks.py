@@ -48,7 +48,7 @@ def last_rows(lower: Expr, upper: Expr) -> BandMask:
 
 @result
 def last_rows_of_bands() -> Derivation:
-    """With a cache of m - n keys, new queries use the last rows of the mask: a rectangle, moved by m - n."""
+    """With m - n cached keys, n new queries use the last n rows of the mask: the same band, moved by m - n columns."""
     every, mask = array("Q_all", m, d_k), mask_array("M_all", m, m)
     rows, shown = RowRange(every, m - n, n), RowRange(mask, m - n, n)
     return derivation(

@@ -81,7 +81,7 @@ def causal_independence() -> Derivation:
 
 @result
 def sliding_window() -> Derivation:
-    """With a window of w positions an output costs w keys, for a sequence of any length."""
+    """With a window of w positions an output reads at most w keys, however long the sequence is."""
     width, mask = size("w"), mask_array("M", n, n)
     seen = Iverson(Le(j, i, evaluate=False)) * Iverson(Gt(j, i - width, evaluate=False))
     other = changed_elsewhere(seen)
@@ -100,7 +100,7 @@ def sliding_window() -> Derivation:
 
 @result
 def causal_prefix() -> Derivation:
-    """A cache of keys and values is exact: output i depends on those up to i, which do not change later."""
+    """A cache is exact: output i depends only on keys and values up to position i, which do not change later."""
     cached_keys, cached_values = array("K_cache", i + 1, d_k), array("V_cache", i + 1, d_v)
     return derivation(
         "Output $i$ of causal attention over $n$ positions is the attention of query $i$ to the first $i$ keys "

@@ -103,7 +103,7 @@ def identity(name: str, places: Expr) -> tuple[Array, Assumption]:
 
 @result
 def change_of_basis() -> Derivation:
-    """The weights of a head are not unique: an invertible R may act on queries and keys, and a T on values."""
+    """The weights of a head are not unique: an invertible R may act on queries and keys, an invertible T on values."""
     R, R_inverse = array("R", d_k, d_k), array("R_inverse", d_k, d_k)
     T, T_inverse = array("T", d_v, d_v), array("T_inverse", d_v, d_v)
     (unit_k, for_keys), (unit_v, for_values) = identity("I_k", d_k), identity("I_v", d_v)
@@ -123,7 +123,7 @@ def change_of_basis() -> Derivation:
 
 @result
 def biased_scores() -> Derivation:
-    """With biases, each query adds one number to all its scores, without effect, and its bias favours some keys."""
+    """With biases, the scores get a term of the query alone, which has no effect, and a term of the key alone."""
     scores, circuit = (X @ W_Q + b_Q) @ (Y @ W_K + b_K).T, array("C", n, m)
     of_query, of_key = array("u", n), array("v", m)
     without = Tabulated(Lambda((i, j), (circuit[i, j] + of_key[j]) / sqrt(d_k)), n, m)

@@ -32,7 +32,7 @@ p = index("p")  # a column of V
 
 
 def products(layer: Layer) -> Count:
-    """Return the FLOPs in products of a layer over n positions of width d."""
+    """Return the FLOPs of the matrix products of a layer over n positions of width d."""
     return Count("matmul FLOPs", layer.xreplace(EQUAL_SIZES))
 
 
@@ -56,7 +56,7 @@ def complexity() -> Derivation:
 
 @result
 def decoding_cost() -> Derivation:
-    """With a cache, the step that reads m keys costs 2 m (d_k + d_v); all n steps cost about half of n^2 such pairs.
+    """With a cache, a step that reads m keys costs 2 m (d_k + d_v). All n steps cost about half of attention at once.
 
     Attention over all positions at once also computes the products of hidden keys, which are the other half.
     """

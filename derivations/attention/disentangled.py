@@ -60,7 +60,7 @@ def disentangled_head(*, by_keys: bool = True, by_queries: bool = True) -> Layer
 def disentangled_attention(
     *, biases: bool = False, shared: bool = False, by_keys: bool = True, by_queries: bool = True
 ) -> Layer:
-    """Return attention with h heads whose scores depend on content and, in terms of their own, on distance.
+    """Return attention with h heads whose scores depend on content and, in separate terms, on distance.
 
     When `shared`, distances are projected as content is: W_i^KR = W_i^K and W_i^QR = W_i^Q. `by_keys` has the term of
     content with distance, q_p . k^R_N, and `by_queries` that of distance with content; the scores are divided by
@@ -96,7 +96,7 @@ IN_TABLE = (
 
 @result
 def disentangled_scores() -> Derivation:
-    """Three dot products; with the one of distance with distance they would be one of two sums."""
+    """A score adds three dot products. A fourth, of distance with distance, would make it a dot product of two sums."""
     query, key, by_key, by_query = Q[p, c], K[q, c], K_R[N[p, q], c], Q_R[N[p, q], c]
     over, root = (c, 0, d_k - 1), sqrt(3 * d_k)
     return derivation(
@@ -115,7 +115,7 @@ def disentangled_scores() -> Derivation:
 
 @result
 def disentangled_costs() -> Derivation:
-    """Products with all rows of the table come first: the terms of distances cost as much as so many keys more."""
+    """The two products with all rows of the table cost as many FLOPs as 2 * buckets more keys would in Q K^T."""
     whole, shared = disentangled_attention(), disentangled_attention(shared=True)
     plain = h * d_model * (2 * d_k + 2 * d_v)
     return derivation(

@@ -84,7 +84,7 @@ def definition() -> Derivation:
 
 @result
 def gradient() -> Derivation:
-    """The derivative by a component of the query is that component of the key."""
+    """The derivative with respect to a component of the query is that component of the key."""
     return derivation(
         "Gradient of the dot product by the query: the key",
         claim(
@@ -161,7 +161,7 @@ def mean() -> Derivation:
 
 @result
 def one_product() -> Derivation:
-    """One product has variance 1 when the means are 0; other means add their squares."""
+    """The product of two components has variance 1 if their means are 0, and 1 plus the squared means otherwise."""
     spread = E(q[i] ** 2 * k[i] ** 2) - E(q[i] * k[i]) ** 2
     independent = E(q[i] ** 2) * E(k[i] ** 2) - E(q[i]) ** 2 * E(k[i]) ** 2
     return derivation(
@@ -208,7 +208,7 @@ def variance() -> Derivation:
 
 @result
 def variance_general() -> Derivation:
-    """The variance with all moments, and with one mean and one variance for all components of a vector."""
+    """The variance in terms of all moments, and if all components of a vector have the same mean and variance."""
     kept = total(E(q[j] ** 2) * E(k[j] ** 2) - E(q[j]) ** 2 * E(k[j]) ** 2)
     one = (sigma_q**2 + mu_q**2) * (sigma_k**2 + mu_k**2) - mu_q**2 * mu_k**2
     return derivation(

@@ -92,7 +92,7 @@ def head(group: Expr, number: Expr) -> Array:
 
 
 def cache(layer: Layer) -> Expr:
-    """Return the number of entries of a cache of keys and values at all m positions, by their shapes in the layer."""
+    """Return the number of entries in a cache of keys and values at all m positions, from their shapes in the layer."""
     return entries(layer.shapes["K"]) + entries(layer.shapes["V"])
 
 

@@ -152,7 +152,7 @@ EVEN = Assumption(Eq(Mod(d_r, 2), 0, evaluate=False), {}, "turned columns stand 
 
 
 def of_names(layer: Layer, *names: str) -> tuple[Equation, ...]:
-    """Return some equations of a layer; the variables of the other equations are arbitrary arrays."""
+    """Return the equations of a layer that have the given names. Variables of other equations are arbitrary arrays."""
     return tuple(map(layer.equation, names))
 
 
@@ -200,7 +200,7 @@ def latent_scores() -> Derivation:
 
 @result
 def latent_absorbed() -> Derivation:
-    """The key weights move to the queries, and the value weights after the weighted sum.
+    """The key weights can multiply the queries instead, and the value weights can multiply the weighted sum.
 
     Every head then reads the same latent, as if it were one head of r_KV + d_r columns for keys and r_KV for values.
     """
@@ -258,7 +258,7 @@ def latent_cache() -> Derivation:
 
 @result
 def latent_parameters() -> Derivation:
-    """Count the maps to and from the latent, instead of one from X to every head; absorption does not change them."""
+    """Maps to and from the latent replace one map from X to every head. Absorption keeps the number of weights."""
     queries = d_model * r_Q + r_Q + h * r_Q * (d_k + d_r)
     keys_and_values = d_model * (r_KV + d_r) + r_KV + h * r_KV * (d_k + d_v)
     count, direct = Count("parameters", plain), Count("parameters", DIRECT)
@@ -274,7 +274,7 @@ def latent_parameters() -> Derivation:
 
 @result
 def latent_flops() -> Derivation:
-    """Absorption computes no keys and values, but each pair of positions costs products of r_KV columns."""
+    """Absorption computes no keys or values, but the products for each pair of positions then have r_KV columns."""
     projections = d_model * (r_Q + r_KV + d_r) + h * (r_Q * (d_k + d_r) + r_KV * (d_k + d_v) + d_v * d_model)
     count, without_keys = (Count("matmul FLOPs", layer, batch) for layer in (plain, absorbed))
     return derivation(

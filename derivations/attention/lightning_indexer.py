@@ -95,7 +95,7 @@ def index_order() -> Derivation:
 
 @result
 def index_choice() -> Derivation:
-    """What is hidden stays hidden, and at most n - 1 keys come before one: with k_I >= n every visible key is chosen.
+    """No hidden key is chosen. At most n - 1 keys come before any key, so k_I >= n chooses every visible key.
 
     Key j comes before key q if its score is larger, or equal and j < q. A key is chosen if fewer than k_I of the
     visible ones come before it.

@@ -81,7 +81,7 @@ penalty = scalar("g", positive=True)
 
 @result
 def additive_mask() -> Derivation:
-    """A mask may be added to the scores, as 0 or minus infinity: lowering scores by g tends to hiding the keys."""
+    """A mask may be added to the scores, as 0 or minus infinity: lowering scores by g hides their keys as g grows."""
 
     def lowered(key: Expr) -> Expr:
         return exp(S[i, key] - penalty * (1 - M[i, key]))
@@ -176,7 +176,7 @@ def two_masks() -> Derivation:
 
 @result
 def score_bias() -> Derivation:
-    """A bias on a score multiplies its weight, up to the common denominator: biases of position, penalties."""
+    """A bias b on a score, such as a position bias, multiplies its weight by exp(b), up to the common denominator."""
     B, let = array("B", n, m), Equations()
     P = let("P")(row_softmax(S + B))
     return derivation(

@@ -158,7 +158,7 @@ def key_offset() -> Derivation:
 
 @result
 def key_bias_cancels() -> Derivation:
-    """The bias of the keys has no effect, for any biases of queries and values; the bias of the queries has one."""
+    """The key bias has no effect, for any biases of queries and values. The query bias does have an effect."""
     biased = attention.result(X @ W_Q + b_Q, Y @ W_K + b_K, Y @ W_V + b_V)
     return derivation(
         "The bias of the key projection has no effect on attention",

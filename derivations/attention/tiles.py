@@ -1,4 +1,4 @@
-r"""Attention tile by tile: each tile of keys updates a reference, a sum and an output for every row.
+r"""Attention tile by tile: each tile of keys updates a subtracted score (the reference), a sum and an output per row.
 
 Definition   for tile t, with any reference r_t: l_t = sum_j exp(S_tj - r_t), o_t = sum_j exp(S_tj - r_t) v_tj
 Result       O = sum_t exp(r_t - r) o_t / sum_t exp(r_t - r) l_t for any r: exact for all references
@@ -41,7 +41,7 @@ def over_tile(of: Expr) -> Expr:
 
 
 def of_each_tile() -> tuple[Equation, Equation]:
-    """Return the definitions of l and o: the exponentials of each tile, summed alone and with the values."""
+    """Return the equations of l and o: each tile's sum of exponentials, and its sum of values weighted by them."""
     share = exp(S.entry(i, (t, q)) - reference[i, t])
     sums = Tabulated(Lambda((i, t), over_tile(share)), n, tiles)
     mixtures = Tabulated(Lambda((t, i, c), over_tile(share * V.entry((t, q), c))), tiles, n, d_v)

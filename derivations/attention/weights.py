@@ -155,7 +155,7 @@ def score_jacobian() -> Derivation:
 
 @result
 def query_jacobian() -> Derivation:
-    """The derivative of an output by its own query is the covariance of values and keys under its weights."""
+    """The derivative of an output with respect to its query is Cov(values, keys) / sqrt(d_k) under its weights."""
     covariance = over_keys(A[i, j] * (V[j, c] - O[i, c]) * K[j, k], j)
     return derivation(
         "Derivative of an output by a query: the covariance of values and keys under the weights, over $sqrt(d_k)$",

@@ -1,4 +1,4 @@
-"""The command line: the main job, and one command for each view.
+"""The command line: the main job, which proves and runs everything, and one command for each smaller task.
 
 SymPy, NumPy and the tables are imported when a command needs them, so that `--help` answers at once.
 """
@@ -40,7 +40,7 @@ class _MainJobByDefault(click.Group):
         return super().parse_args(context, arguments)
 
     def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete the commands; where none begins so, the text that the main job reads."""
+        """Complete the commands. If none matches, complete the path of a file for the main job."""
         return super().shell_complete(context, incomplete) or [CompletionItem(incomplete, type="file")]
 
 

@@ -30,7 +30,7 @@ Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 def _completing(names: Callable[[], Iterable[str]] = tuple, otherwise: str = "") -> Complete:
-    """Return what completes a name; where none begins so, the shell completes a path: "file" or "dir"."""
+    """Return a function that completes names. If none matches, the shell completes a path of the type `otherwise`."""
 
     def complete(context: click.Context, parameter: click.Parameter, beginning: str) -> list[CompletionItem]:
         found = [CompletionItem(name) for name in names() if name.startswith(beginning)]

@@ -43,7 +43,7 @@ LATENT = ("absorbed", "expanded")
 @click.option("--ignore", multiple=True, metavar="FIELD", help="A field of config.json to pass over.")
 @clean_errors
 def count_command(model: str, plot: str | None, symbolic: bool, as_json: bool, **options: Any) -> None:
-    r"""Count parameters, FLOPs and bytes of MODEL: a built-in name, or a config.json as model hubs have it.
+    r"""Count parameters, FLOPs and bytes of MODEL: a built-in name, or a config.json from a model hub.
 
     Everything is read off the model's equations; the convention is printed with the numbers.
 

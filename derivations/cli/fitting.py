@@ -1,4 +1,4 @@
-"""The command that says whether a model fits on devices, and what bounds its speed."""
+"""The command that computes whether a model fits on devices, and what limits its speed."""
 
 import json
 from pathlib import Path
@@ -79,7 +79,7 @@ def _list_devices(context: click.Context, parameter: click.Parameter, asked: boo
 @click.option("--ignore", multiple=True, metavar="FIELD", help="A field of config.json to pass over.")
 @clean_errors
 def fit_command(model: str, plot: str | None, symbolic: bool, as_json: bool, **options: Any) -> None:
-    r"""Say whether MODEL fits on a device, and by how much: a built-in name, or a config.json as model hubs have it.
+    r"""Report whether MODEL fits on a device, and by how much: a built-in name, or a config.json from a model hub.
 
     Every figure is an expression that is read off the model's equations, with the numbers put in.
 
@@ -108,7 +108,7 @@ def fit_command(model: str, plot: str | None, symbolic: bool, as_json: bool, **o
 
 
 def _refuse_idle(train: bool) -> None:
-    """Refuse an option that would change nothing: one of training without it, one of serving with it."""
+    """Refuse an option that would have no effect: a training option without --train, or a serving option with it."""
     context = click.get_current_context()
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "") == click.core.ParameterSource.COMMANDLINE
@@ -167,7 +167,7 @@ def _training(model: str, options: dict[str, Any]) -> Any:
 
 
 def _device(options: dict[str, Any]) -> Any:
-    """Return the device of a name, with the numbers that the user gives in place of its own."""
+    """Return the named device. Numbers that the user gives replace those of the device."""
     from derivations.costs.fit.hardware import device_named, own_device
     from derivations.costs.fit.units import quantity
 

@@ -174,7 +174,7 @@ def _verdicts() -> list[Any]:
 
 
 def keep(digest: str, verdicts: Iterable[Any]) -> Stored:
-    """Store the evidence of all results, and what is listed of the layers, for the source with a digest."""
+    """Store the evidence of all results, and the rows of all layers, under the digest of the source."""
     results = [_row(v.id, v.title, v.level, v.letters) for v in verdicts]
     return stored_evidence.keep(digest, [*results, *_layer_rows()])
 
@@ -234,7 +234,7 @@ def _counted(results: Sequence[Row]) -> str:
 
 
 def _print_columns(rows: Sequence[tuple[str, str]]) -> None:
-    """Print pairs in two columns; where the second would be narrow, it stands below the first."""
+    """Print pairs in two columns. If the second column would be too narrow, print each text below its name."""
     width = 2 + max(len(name) for name, _ in rows)
     beside = line_width() - width >= NARROWEST
     for name, text in rows:

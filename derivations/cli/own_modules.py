@@ -84,7 +84,7 @@ def layer_called(name: str) -> Layer:
 
 
 def result_called(name: str) -> Derivation:
-    """Return the result that a user's module calls by that name; of a layer, any one, that its gradient is right."""
+    """Return the result of that name in a user's module. For any layer, return the proof that its gradient is right."""
     from derivations.catalogue import layer
     from derivations.language import prove_gradient
     from derivations.language.layers.layer import Layer
@@ -94,7 +94,7 @@ def result_called(name: str) -> Derivation:
 
 
 def own(name: str) -> Derivation | Layer:
-    """Return what a user's module calls by that name, a result after proving it."""
+    """Return the result or layer of that name in a user's module. A result is proved first."""
     from derivations.language.layers.layer import Layer
     from derivations.language.results.derivation import Derivation, accepted
 
@@ -111,7 +111,7 @@ def own(name: str) -> Derivation | Layer:
 
 
 def function_called(name: str) -> Callable[..., Any]:
-    """Return the function, or module of a network, that a name leads to: `path/to/file.py:name`, or `module:name`."""
+    """Return the function or neural network module of a name: `path/to/file.py:name`, or `module:name`."""
     path, _, attribute = name.rpartition(":")
     if not path or not attribute:
         raise ValueError(f"{name!r} names no function: write model.py:attention, or mypackage.model:attention")
@@ -123,7 +123,7 @@ def function_called(name: str) -> Callable[..., Any]:
 
 
 def imported_file(path: str) -> ModuleType:
-    """Return the module of a file, which is run; modules beside it can be imported by it."""
+    """Run a Python file and return its module. The file can import the modules in its folder."""
     file = Path(path).resolve()
     if not file.is_file():
         raise LookupError(f"there is no file {path}")
@@ -146,7 +146,7 @@ def imported_file(path: str) -> ModuleType:
 
 
 def of_modules(paths: Sequence[str]) -> Callable[[str], Derivation | Layer]:
-    """Import modules; return the function that finds `module:name` in these alone."""
+    """Import modules, and return a function that finds `module:name` in these modules only."""
     from derivations.documents.rendering.options import not_imported
 
     for path in paths:
@@ -155,7 +155,7 @@ def of_modules(paths: Sequence[str]) -> Callable[[str], Derivation | Layer]:
 
 
 def imported(path: str) -> ModuleType:
-    """Return a user's module, imported from the folder of the command or from what is installed."""
+    """Import a user's module from the current folder or from the installed packages, and return it."""
     if not path or not all(part.isidentifier() for part in path.split(".")):
         raise ValueError(f"{path!r} is no name of a module: write it as in an import, such as mypackage.results:mine")
     known = sys.modules.get(path)
@@ -202,7 +202,7 @@ def _attribute(module: ModuleType, path: str, attribute: str) -> Any:
 
 
 def _called(found: Any, name: str) -> Any:
-    """Return an object, or what a function returns that is called without arguments."""
+    """Return an object itself, or, if it is a function, the result of calling it without arguments."""
     if not isroutine(unwrap(found) if callable(found) else found):
         return found
     needed = [p.name for p in signature(found).parameters.values() if p.default is p.empty and p.kind not in VARIADIC]

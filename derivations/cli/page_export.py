@@ -16,7 +16,7 @@ __all__ = ["chosen", "is_id"]
 
 
 def is_id(folder: str) -> bool:
-    """Return whether a name is that of a result or layer, where a folder is needed."""
+    """Return whether the argument for a folder is the name of a result or layer instead."""
     from derivations.catalogue import LAYERS, names  # SymPy comes with it
 
     return is_own(folder) or (not Path(folder).exists() and (folder in LAYERS or folder in names()))

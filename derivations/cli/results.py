@@ -136,7 +136,7 @@ def show_command(
 
 
 def _numbered(form: str, math: str | None) -> tuple[str, str]:
-    """Return the format and the marks of a numbered formula; the default format gives way, another one does not."""
+    """Return the format "latex" and the math mark "equation". Refuse options that ask for another format or mark."""
     if form not in ("text", "latex") or math not in (None, "equation"):
         raise ValueError("--numbered and --label are for LaTeX equations: leave --format and --math out")
     return "latex", "equation"

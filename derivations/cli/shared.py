@@ -98,12 +98,12 @@ def line_width() -> int:
 
 
 def said(text: str, indent: str = "") -> str:
-    """Return a sentence in lines of the width for output; no word is broken, so that ids can be copied."""
+    """Return a sentence wrapped to the output width. No word is broken, so that ids can be copied."""
     return textwrap.fill(text, line_width(), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def wrapped(text: str) -> str:
-    """Return a text whose long lines are broken at words; what follows of a line is indented deeper."""
+    """Return a text whose long lines are broken at words. Continuation lines are indented further."""
     lines = [(line, line[: len(line) - len(line.lstrip())]) for line in text.splitlines()]
     return "\n".join(said(line, f"{indent}  ") if len(line) > line_width() else line for line, indent in lines)
 
@@ -140,7 +140,7 @@ def _natural_width(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> int
 
 
 def _record(columns: tuple[str, ...], row: tuple[str, ...]) -> str:
-    """Return a row as lines `column: cell`, for a terminal in which its cells would be columns of syllables."""
+    """Return a row as lines `column: cell`, for a terminal that is too narrow for a table."""
     first, *rest = [f"{column}: {cell}" for column, cell in zip(columns, row, strict=True) if cell]
     return "\n".join([said(first, "    "), *(said(f"  {each}", "    ") for each in rest)])
 

@@ -56,7 +56,7 @@ CHECKOUT = Path(derivations.__file__).parent.parent  # an installed package has 
 )
 @clean_errors
 def site_command(folder: str, docs: str | None, tests: str | None, katex: str, pyodide: str | None) -> None:
-    r"""Write a site with a page for each result, layer and page of docs, which is read without a network.
+    r"""Write a site with a page for each result, layer and page of docs, which can be read without a network.
 
     KaTeX sets the formulas: install Node.js, and run `npm install katex@0.16`. The files may be opened as they are, or
     put on any web server. With Pyodide, `npm install pyodide@0.29`, a page judges what its readers paste.
@@ -104,7 +104,7 @@ def site_command(folder: str, docs: str | None, tests: str | None, katex: str, p
 
 
 def _results() -> tuple[list[ResultView], str]:
-    """Return what the pages of results show, and the sentence that says where the evidence comes from."""
+    """Return the views of all results for their pages, and the sentence that says where the evidence comes from."""
     from derivations.catalogue import names
     from derivations.site.build import read_results
 
@@ -124,7 +124,7 @@ def _results() -> tuple[list[ResultView], str]:
 
 
 def _beside(name: str, told: str | None, known_by: str) -> Path | None:
-    """Return a folder that was named, or that of the checkout, or None, which a message says."""
+    """Return the folder that the user named, or that of the checkout. Without either, return None after a message."""
     if told is not None:
         return folder_called(told)
     found = CHECKOUT / name

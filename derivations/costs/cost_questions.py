@@ -1,4 +1,4 @@
-r"""The length at which attention overtakes the feed-forward network, most parameters, and the effect of heads.
+r"""When attention overtakes the feed-forward network, where most parameters are, and what heads change.
 
 Result       scores and weighted sums of an encoder layer cost n / d_ff times the products of its feed-forward network,
              all of attention (n + 2 d_model) / d_ff times: more for n > d_ff and n > d_ff - 2 d_model. N layers with
@@ -44,7 +44,7 @@ c, p = size("c"), size("p")  # how many times as many heads; how many tokens mor
 
 
 def decoder_only() -> Layer:
-    """Return N pre-norm layers without biases over rows of one table, which also gives the scores.
+    """Return a decoder of N pre-norm layers without biases, whose head is tied to the token table.
 
     Shapes       tokens (n,), logits (n, vocab)
     Source       Radford et al. (2019), section 2.3, without biases and learned positions
@@ -57,7 +57,7 @@ def decoder_only() -> Layer:
 
 @result(topic="flops")
 def attention_overtakes() -> Derivation:
-    """The products of attention exceed those of the feed-forward network for n > d_ff, or n > d_ff - 2 d_model."""
+    """Scores and weighted sums exceed the network for n > d_ff, all of attention for n > d_ff - 2 d_model."""
     alone = scaled_dot_product_attention().xreplace({m: n})
     pairs = h * Count(MATMUL, alone)
     attention, network = Count(MATMUL, multi_head_attention().xreplace({m: n})), Count(MATMUL, feed_forward())
@@ -81,7 +81,10 @@ def attention_overtakes() -> Derivation:
 
 @result(topic="flops")
 def heads_of_other_width() -> Derivation:
-    """With c times as many heads, each 1/c as wide, only softmax costs more: c times the FLOPs."""
+    """With c times as many heads, each 1/c as wide, softmax costs c times the FLOPs.
+
+    Parameters and products stay the same, and more residuals are saved.
+    """
     many, wide = (
         Layer(name, *decoder_only().xreplace(sizes).args[1:])
         for name, sizes in (("many_heads", {h: c * h}), ("wide_heads", {d_k: c * d_k, d_v: c * d_v}))
@@ -101,7 +104,7 @@ def heads_of_other_width() -> Derivation:
 
 @result(topic="parameters")
 def most_in_networks() -> Derivation:
-    """The feed-forward networks have most weights of a decoder if 4 N d_model > vocab, and never two thirds."""
+    """Feed-forward networks hold most weights of a decoder if 4 N d_model > vocab, but never two thirds."""
     model, network = decoder_only(), feed_forward_layer(FeedForward(biases=False))
     weights = Count("parameters", model) - (2 * N + 1) * d_model  # norms left out
     share = N * Count("parameters", network) / weights

@@ -109,7 +109,7 @@ def _residuals(layer: Layer, batch: int, recomputed: tuple[str, ...]) -> SavedRe
 
 @dataclass(frozen=True)
 class Counts:
-    """The costs of a model: expressions in its sizes, `number` of which gives an exact integer.
+    """The costs of a model as expressions in its sizes, which `number` evaluates to exact integers.
 
     Units        parameters; FLOPs or multiply-adds as the convention says; bytes
     """
@@ -224,7 +224,7 @@ class Counts:
 
     @cached_property
     def source_cache_bytes(self) -> Expr:
-        """The bytes of the keys and values of an encoder's rows, in every cross-attention, of all sequences."""
+        """The bytes of the encoder's keys and values in all cross-attentions, for all sequences."""
         return self.batch * self.bytes_per_number * cached_source_numbers(self.model)
 
     @cached_property
@@ -234,7 +234,7 @@ class Counts:
 
     @cached_property
     def activation_bytes_with_recomputation(self) -> Expr:
-        """The same bytes if the intermediate values of every attention are recomputed from its inputs."""
+        """The bytes of the saved residuals if every attention is recomputed from its inputs."""
         return self._saved("attention")
 
     def _saved(self, recomputed: str) -> Expr:
@@ -242,12 +242,12 @@ class Counts:
 
     @property
     def training_state_bytes(self) -> Expr:
-        """The bytes of weights, gradients and Adam's two moments in mixed precision, a 32-bit copy of the weights."""
+        """The bytes of weights, gradients, a 32-bit copy and Adam's two moments in mixed precision."""
         return training_state_bytes(self.total_parameters)
 
     @property
     def lengths(self) -> tuple[Symbol, ...]:
-        """The numbers of positions among the sizes: n, and m for the input of an encoder that has a decoder."""
+        """The symbols of the lengths: n, and m for the encoder input of an encoder-decoder."""
         return tuple(symbol for symbol in (n, m) if symbol in self.values)
 
     @property
@@ -266,7 +266,7 @@ class Counts:
 
     @property
     def source(self) -> int | None:
-        """The number of positions that an encoder with a decoder reads."""
+        """The number of positions that the encoder of an encoder-decoder reads, None for other models."""
         return self.number(m) if m in self.values else None
 
     @property
@@ -426,13 +426,13 @@ class LengthLimit:
 
 
 def length_limits(model: Model, phase: str = "forward") -> dict[Symbol, LengthLimit]:
-    """Return the limits of the lengths that a model has: n, and m for the input of an encoder that has a decoder."""
+    """Return the limits of the lengths of a model: n, and m for the encoder input of an encoder-decoder."""
     values = {symbol: Integer(value) for symbol, value in by_kind(model).values.items()}
     return {symbol: _limit(stack, values, after) for symbol, stack, after in _sides(by_kind(model), phase)}
 
 
 def _sides(model: Model, phase: str) -> Iterator[tuple[Symbol, Stack, int]]:
-    """Yield each length with its stack, and the number of positions after it that the phase needs."""
+    """Yield the symbol of each length with its stack, and the number of further positions that the phase needs."""
     encoder, decoder = model.architecture.encoder, model.architecture.decoder
     sides = [(n, decoder or encoder, int(phase == "decode"))]
     if encoder is not None and decoder is not None:

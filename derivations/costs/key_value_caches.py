@@ -40,7 +40,7 @@ __all__ = [
 
 LATENT: Mapping[str, str] = {
     "absorbed": "decoding with absorbed maps: the cache holds latent vectors and one turned key for each position, and "
-    "the maps that make keys and values are applied to the queries and behind the weighted sums",
+    "the maps that make keys and values are applied to the queries and after the weighted sums",
     "expanded": "decoding with expanded keys: the cache holds the keys and values of all heads, turned columns among "
     "the keys, and nothing is made of latent vectors again",
 }
@@ -58,7 +58,7 @@ class _Held:
     state: Expr = Integer(0)  # entries that do not grow with the positions
 
     def number(self, layers: Mapping[Block, Expr] | None) -> Expr:
-        """Return the number of layers, or that of a stage."""
+        """Return the number of these layers, in the model or in one stage."""
         return self.layers if layers is None else layers.get(self.block, Integer(0))
 
 
@@ -152,7 +152,7 @@ def _held(model: Model, latent: str) -> Iterator[_Held]:
 
 
 def _states(mixer: Layer) -> Expr:
-    """Return the entries that a recurrent layer carries on: the state after a position, and the rows before it.
+    """Return the entries that a recurrent layer keeps: its state, and the earlier rows that convolutions read.
 
     Definition   a recurrence keeps one member of its states, a convolution of width w the last w - 1 rows
     """
@@ -171,7 +171,7 @@ READERS, READ = ("group", "attention"), ("K", "K_pass", "V")  # parts that read 
 
 
 def _rows(layer: Layer) -> Expr:
-    """Return the entries for one position of what an attention reads at all positions: latent rows, or keys and values.
+    """Return the cache entries of one position in an attention layer: latent rows, or keys and values.
 
     Definition   the columns of the keys and values that are handed to a head, or to a group that shares them, each as
                  it is read there, normed and rotated; times the number of heads or groups
@@ -189,13 +189,16 @@ def _rows(layer: Layer) -> Expr:
 
 
 def _expanded(layer: Layer) -> Expr:
-    """Return the keys and values of all heads of latent attention; each head has a copy of the rotated key."""
+    """Return the cache entries of one position with the keys and values of all heads of latent attention.
+
+    Each head has a copy of the rotated key.
+    """
     shapes = layer.shapes
     turned = shapes["K"][0] * entries(shapes["K_R"])
     return (entries(shapes["K"]) + turned + entries(shapes["V"])) / n + _index_keys(layer)
 
 
 def _index_keys(layer: Layer) -> Expr:
-    """Return the entries of the key of one position that an indexer compares with queries, if there is one."""
+    """Return the entries of an indexer's key for one position, or 0 without an indexer."""
     indexer = layer.parts.get("indexer")
     return Integer(0) if indexer is None else total(indexer.layer.shapes["K_norm"][-1])

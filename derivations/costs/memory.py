@@ -222,7 +222,7 @@ def norm_statistics() -> Derivation:
 
 @result
 def checkpoints() -> Derivation:
-    """With inputs saved every s layers, and one segment recomputed at a time, s = sqrt(N c / a) needs least memory."""
+    """Saving inputs of c bytes every s of N layers of a bytes needs least memory at s = sqrt(N c / a)."""
     c, a, s = (scalar(name, positive=True) for name in ("c", "a", "s"))  # bytes of an input, of a layer; segment
     needed = N * c / s + s * a
     return derivation(
@@ -259,7 +259,7 @@ def training_state() -> Derivation:
 
 @result
 def partitioned_state() -> Derivation:
-    """Partitioned over D devices, the moments leave over 1/4 on each, with gradients over 1/8, with weights 1/D.
+    """Each of D devices keeps over 1/4 of the state with moments divided, over 1/8 with gradients too, 1/D with all.
 
     Of 7.5 billion parameters on 64 devices: 31.4, 16.6 and 1.9 GB instead of 120.
     """
@@ -301,7 +301,7 @@ def key_value_cache() -> Derivation:
 
 @result
 def cache_against_weights() -> Derivation:
-    """The cache of long sequences exceeds the weights: for one sequence at n a little over 6 d_model."""
+    """The cache of long sequences exceeds the weights. For one sequence n must be a little over 6 d_model."""
     layers, stored = Count("parameters", encoder()), batch * N * cache(heads.xreplace({m: n}))
     long = Assumption(Ge(2 * batch * n, 12 * d_model + 10), {}, "the sequences of the batch are long")
     return derivation(

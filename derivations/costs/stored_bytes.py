@@ -171,7 +171,7 @@ def divided(weight: str, shape: Shape, shares: Shares) -> Expr:
 
 
 def is_route(weight: str) -> bool:
-    """Return whether a weight chooses experts; it has one column for each of them, but every device reads it."""
+    """Return whether a weight belongs to a router or to the gate of shared experts, which every device reads."""
     return weight.rpartition(".")[2] in (*ROUTES, "b_router")
 
 

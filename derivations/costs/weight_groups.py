@@ -56,7 +56,9 @@ class Stage:
 
 
 def weight_groups(model: Model, together: Model, stage: Stage | None = None) -> Iterator[Group]:
-    """Yield the groups of a model, or of one stage; `together` has the layers of one kind in one run.
+    """Yield the groups of a model, or of one stage.
+
+    `together` is the model with one run for each kind of layer.
 
     Raises       ValueError for a stage of a model with two stacks, or with too many layers to list
     """
@@ -158,5 +160,5 @@ def _in_layers(path: str) -> bool:
 
 
 def _short(path: str) -> str:
-    """Return the name in the tables, which do not distinguish groups of heads."""
+    """Return the name of a weight in the tables of checkpoints, which do not distinguish groups of heads."""
     return path.replace(".group.", ".")

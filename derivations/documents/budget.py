@@ -1,4 +1,4 @@
-"""How much work one formula may cost: loops count their steps, and what costs more is left unknown.
+"""A limit on the work that one formula may cost. A formula over the limit is left `unknown`.
 
 Definition   a step is a part of a formula that is visited, or as much work as that; whoever does more says so
 Result       `spend` raises `TooCostly` where the steps of the formula are used up, or its seconds of processor time
@@ -38,7 +38,7 @@ class TooCostly(Exception):
 
 @dataclass
 class Budget:
-    """What is left to one formula."""
+    """The steps that one formula may use, its deadline in processor time, and the steps used so far."""
 
     steps: float
     seconds: float = inf
@@ -46,7 +46,7 @@ class Budget:
     until_look: int = 0
 
     def spend(self, steps: int = 1) -> None:
-        """Take steps away."""
+        """Count `steps`, and raise TooCostly if the budget is used up."""
         self.spent += steps
         if self.spent > self.steps:
             raise TooCostly(f"more than {self.steps} steps")
@@ -62,7 +62,7 @@ _current: ContextVar[Budget] = ContextVar("budget", default=Budget(inf))  # noqa
 
 @contextmanager
 def budget_of(steps: float = MOST_STEPS, seconds: float | None = None) -> Iterator[Budget]:
-    """Limit what is spent inside; a budget inside another one takes nothing from it, neither steps nor time."""
+    """Limit the work inside a `with` block. That work takes no steps and no time from an enclosing budget."""
     around, begin = _current.get(), thread_time()
     end = begin + (MOST_SECONDS if seconds is None else seconds)
     token, allowed = _current.set(Budget(steps, end)), ALLOWANCE.set(MOST_TERMS)

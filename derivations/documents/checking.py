@@ -33,7 +33,7 @@ MOST_LINKS = 100  # of a chain: every link is held against the sides before it
 
 @dataclass(frozen=True)
 class Report:
-    """What is said of a file."""
+    """The claims in one file, and the problems met while reading it."""
 
     file: str
     claims: tuple[Claim, ...]
@@ -42,7 +42,7 @@ class Report:
 
 @dataclass(frozen=True)
 class _Read:
-    """A formula of a block with what was read of it; `beside` are the blocks before and after."""
+    """A formula with its parsed statements. `beside` are the blocks before and after its own block."""
 
     passage: Passage
     block: Block
@@ -52,7 +52,7 @@ class _Read:
 
 
 def check_file(path: Path, settings: Settings | None = None) -> Report:
-    """Judge the formulas of a file; OSError where it cannot be opened."""
+    """Judge the formulas of a file. Raises OSError if it cannot be opened."""
     return _report(read_document(path), settings or Settings())
 
 
@@ -104,7 +104,7 @@ def _written(read: _Read, scopes: Scopes) -> list[Claim]:
 
 
 def _claims(read: _Read, scopes: Scopes) -> Iterator[Claim]:
-    """Yield the claims of one formula; what was not understood comes last."""
+    """Yield the claims of one formula. The part that could not be parsed comes last."""
     for statement in read.statements:
         if len(statement.links) > MOST_LINKS:
             chain, reason = statement.chain, f"a chain of more than {MOST_LINKS} links is not judged: take it apart"

@@ -1,4 +1,4 @@
-"""Where a claim stands, and what all checks together say of it.
+"""The position of a claim in its document, and the findings of all checks about it.
 
 Definition   a claim is one link of a chain with what stands on both sides of it, or a chain that has no link
 Result       `claim_of` is a claim on a stretch, `stretch_of` the stretch of a link, `findings_of` what the checks find
@@ -29,12 +29,12 @@ STEPS = 100_000  # of one decision
 
 
 def failed(what: str, error: Exception) -> Finding:
-    """Return the finding of an unexpected error; the rest of the document is judged."""
+    """Return the finding that reports an unexpected error. The rest of the document is still judged."""
     return Finding("unknown", FAILED, f"{what} ({type(error).__name__}); please report it")
 
 
 def findings_of(statement: Statement, link: int | None, scope: Scope) -> list[Finding]:
-    """Return what the checks find; where one fails, that is said of this claim."""
+    """Return the findings of all checks. A check that raises an error gives a finding that reports it."""
     findings: list[Finding] = []
     for check in CHECKS:
         try:
@@ -55,7 +55,7 @@ def findings_of(statement: Statement, link: int | None, scope: Scope) -> list[Fi
 
 
 def stretch_of(statement: Statement, link: int | None) -> tuple[int, int]:
-    """Return where a claim stands: a link with its left side if it is the first, else from the side before on."""
+    """Return the start and the end of a claim. Only the first link of a chain includes its left side."""
     chain = statement.chain
     if link is None:
         return chain.start, chain.end
@@ -67,7 +67,7 @@ def stretch_of(statement: Statement, link: int | None) -> tuple[int, int]:
 def claim_of(
     passage: Passage, start: int, end: int, findings: Sequence[Finding], intent: Intent | None = None
 ) -> Claim:
-    """Return a claim on a stretch of a passage, without the spaces around it and with its braces in pairs.
+    """Return a claim about a range of a passage, without the spaces around it and with balanced braces.
 
     What the checks found is what the policy lets them say.
     """
@@ -84,14 +84,14 @@ def claim_of(
 
 
 def _in_the_spelling_of(text: str, passage: Passage, finding: Finding) -> Finding:
-    """Return a finding whose formula is written as its author writes."""
+    """Return a finding with its corrected formula in the author's spelling."""
     if finding.right is None or passage.syntax not in ("latex", "plain"):
         return finding
     return replace(finding, right=respelled(finding.right, text, passage.syntax))
 
 
 def _in_pairs(text: str, start: int, end: int) -> tuple[int, int]:
-    r"""Return a stretch that takes along the braces which close what it opened: `\mathbf{0.73` and the next brace."""
+    r"""Return the range, extended to the braces that close those opened in it: `\mathbf{0.73` and the next brace."""
     start += len(text[start:end]) - len(text[start:end].lstrip("} \n"))
     missing = text.count("{", start, end) - text.count("}", start, end)
     while missing > 0 and end < len(text) and text[end] == "}":

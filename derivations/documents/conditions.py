@@ -1,4 +1,4 @@
-"""Words around a formula that make a condition of it: "this holds only if", "when b is 0", 若, のとき.
+"""Words around a formula that turn it into a condition: "this holds only if", "when b is 0", 若, のとき.
 
 Result       `is_condition(statement)`: whether such words stand in front of a formula, or after it
 """
@@ -34,7 +34,7 @@ CONDITION_BEHIND = re.compile(
 
 
 def is_condition(statement: Statement) -> bool:
-    """Say whether the words in front of a formula, or after it, make a condition of it."""
+    """Return whether the words before or after a formula turn it into a condition."""
     passages = statement.block.passages
     at = statement.block.number_of(statement.passage) or 0
     before, behind = (
@@ -48,6 +48,6 @@ def is_condition(statement: Statement) -> bool:
 
 
 def _defines(chain: Chain) -> bool:
-    """Say whether a chain begins with a name, or a function, and a formula for it."""
+    """Return whether a chain begins with a name or a function, followed by a formula that defines it."""
     first, *others = chain.sides
     return isinstance(first, Name | Call) and bool(others) and not isinstance(others[0], Name | Number)

@@ -1,4 +1,4 @@
-"""What the five documents say, and what holds: their formulas, shapes and numbers, each with its place here.
+"""The statements of the five documents, and whether each holds, with the results or arrays that decide it.
 
 The entries are data (`coverage.toml`); the page docs/documents.md is printed from them:
 
@@ -38,7 +38,7 @@ last column names the result that decides it (`derivations show ID` prints it), 
 
 @dataclass(frozen=True)
 class Entry:
-    """One statement of a document: its line, what it says, a verdict, what holds, and the references."""
+    """One statement of a document: its line, its text, a verdict, what holds instead, and the references."""
 
     line: int
     says: str
@@ -83,7 +83,7 @@ def _document(table: dict[str, Any]) -> Document:
 
 
 def unknown_references() -> Iterator[str]:
-    """Yield, for every reference to nothing, its place and its name."""
+    """Yield the position and the name of every reference to a result or an array that does not exist."""
     results, layers = set(names()), {name: set(layer().shapes) for name, layer in LAYERS.items()}
     for document in documents():
         for entry in document.entries:

@@ -1,4 +1,4 @@
-"""What is decided of an elaborated statement, in the order in which it is said; each has a budget of its own."""
+"""The checks that decide equations or compare formulas, in the order in which they run, each with its own budget."""
 
 from derivations.documents.decide.calculus import check_calculus
 from derivations.documents.decide.contractions import check_contractions

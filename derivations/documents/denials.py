@@ -40,12 +40,15 @@ _END = re.compile(r"[。！？!?]|\.(?=\s|$)")
 
 
 def denies(sentence: str) -> bool:
-    """Say whether a sentence calls something mistaken."""
+    """Return whether a sentence calls something mistaken."""
     return bool(_DENIALS.search(sentence))
 
 
 def is_denied(passage: Passage, block: Block, previous: Block | None = None, following: Block | None = None) -> bool:
-    """Say whether the sentence around a formula, also in the blocks beside its own, says that it does not hold."""
+    """Return whether the sentence around a formula says that it does not hold.
+
+    The sentence may begin in the block before, or continue in the block after.
+    """
     place = block.number_of(passage) or 0
     before, behind = block.passages[max(place - _NEAR, 0) : place], block.passages[place + 1 : place + 1 + _NEAR]
     if passage.display and previous is not None and previous.kind != "heading" and all(e.is_formula for e in before):
@@ -57,14 +60,14 @@ def is_denied(passage: Passage, block: Block, previous: Block | None = None, fol
 
 
 def _is_denied_alone(before: Sequence[Passage], behind: Sequence[Passage]) -> bool:
-    """Say whether the words next to a formula deny it, and not the rest of its sentence."""
+    """Return whether the words directly before or after a formula deny it, whatever the rest of the sentence says."""
     last_words = before[-1].text[-_NEAR:] if before and not before[-1].is_formula else ""
     next_words = behind[0].text[:_NEAR] if behind and not behind[0].is_formula else ""
     return bool(_NOT.search(last_words) or _NOT_SO.match(next_words))
 
 
 def _before(passages: Sequence[Passage]) -> str:
-    """Return the prose of the sentence that ends with these passages."""
+    """Return the prose of the unfinished sentence at the end of these passages."""
     pieces: list[str] = []
     for passage in reversed(passages):
         if passage.is_formula:
@@ -77,7 +80,7 @@ def _before(passages: Sequence[Passage]) -> str:
 
 
 def _behind(passages: Sequence[Passage]) -> str:
-    """Return the prose of the sentence that goes on with these passages."""
+    """Return the prose at the start of these passages, up to the end of the sentence."""
     pieces: list[str] = []
     for passage in passages:
         if passage.is_formula:

@@ -31,7 +31,7 @@ _ID = re.compile(r"[A-Za-z0-9_.-]*[A-Za-z0-9_]")
 
 @dataclass(frozen=True)
 class Comment:
-    """One comment: what it names (nothing: everything), why, where it stands, and the last line it covers."""
+    """A comment: the ids that it names (none means all), the reason, its position, and the last line it covers."""
 
     ids: tuple[str, ...]
     reason: str
@@ -40,7 +40,7 @@ class Comment:
 
 
 def read_ignored(original: Original, ids: Iterable[str] = ()) -> tuple[Ignored, tuple[Problem, ...]]:
-    """Return what is left out in a file, and a problem for each comment that cannot be heeded."""
+    """Return the ignore rules of a file, and a problem for each comment that cannot be followed."""
     if "derivations:" not in original.text:
         return Ignored((), tuple(ids)), ()
     read = [each for cell, part in original.parts.items() for each in _comments(part, cell)]
@@ -78,7 +78,10 @@ def _blocks(part: Part) -> list[range]:
 
 
 def _end_of_paragraph(part: Part, blocks: Sequence[range], line: int) -> int:
-    """Return the last line of what follows a line: blank lines inside it are followed by lines further in."""
+    """Return the last line of the paragraph after a line.
+
+    After a blank line, a block that is indented more than the first block still belongs to the paragraph.
+    """
     number = bisect_right(blocks, line + 1, key=lambda block: block.stop)
     depth, last = None, line
     for block in blocks[number : number + MAX_LINES]:
@@ -99,7 +102,7 @@ def _where(comment: Comment) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Ignored:
-    """What is left out in a file: what its comments cover, and the ids that the settings name."""
+    """The ignore rules of a file: its comments, and the ids that the settings name."""
 
     comments: tuple[Comment, ...] = ()
     ids: tuple[str, ...] = ()
@@ -115,7 +118,7 @@ class Ignored:
         yield from (comment for comment in self._sorted[first:last] if comment.last_line >= start.line)
 
     def heed(self, findings: Iterable[Finding], start: Place, end: Place) -> list[Finding]:
-        """Return the findings between two places; in front of them, for each that is left out, one that says why."""
+        """Return the findings that are kept, after one `unknown` finding with the reason for each ignored finding."""
         if not self.comments and not self.ids:
             return list(findings)
         comments = list(self._covering(start, end))
@@ -129,7 +132,7 @@ class Ignored:
         return [*left_out, *kept]
 
     def _reason(self, finding: Finding, comments: Iterable[Comment]) -> str | None:
-        """Return why a finding is left out; None where it is not."""
+        """Return the reason why a finding is ignored, or None."""
         if names_finding(self.ids, finding.check, finding.result):
             return "the settings leave this check out"
         for comment in comments:

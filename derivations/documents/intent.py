@@ -61,7 +61,7 @@ def intent_of(statement: Statement, link: int | None, scope: Scope) -> Intent:
 
 
 def _may_be_defined(left: Node) -> bool:
-    """Say whether a side is a name, several ones, or a function of names."""
+    """Return whether a side is a name, several names, or a function of names."""
     match left:
         case Name(base=base):
             return bool(base)
@@ -75,7 +75,7 @@ def _may_be_defined(left: Node) -> bool:
 
 
 def _is_given(right: Node) -> bool:
-    """Say whether a side is a number, or an array of numbers."""
+    """Return whether a side is a number, or an array of numbers."""
     match right:
         case Number():
             return True
@@ -89,7 +89,7 @@ def _is_given(right: Node) -> bool:
 
 
 def _is_first(left: Node, right: Node, statement: Statement, scope: Scope) -> bool:
-    """Say whether nothing before in the section defines a letter otherwise; in code a letter is set anew."""
+    """Return whether the section has no earlier, different definition of a letter. In code this is always true."""
     if left in right.walk() and statement.passage.syntax != "code":
         return left != right and isinstance(left, Name)
     if not isinstance(left, Name) or statement.passage.syntax == "code":

@@ -1,4 +1,4 @@
-r"""The text of a file as it is written, and where in it a place lies: in a notebook, inside the texts of its JSON.
+r"""The original text of a file, and the offsets of places in it. In a notebook they lie in JSON strings.
 
 Definition   a place counts lines and columns of the file, or of one cell of a notebook; an offset counts the characters
              of the file
@@ -32,7 +32,7 @@ _CHARACTER = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|[^\\]",
 
 @dataclass(frozen=True)
 class Stretch:
-    """Characters of a part that stand together in the file: from `start` of the part, at the offset `at`, as `raw`."""
+    """Consecutive characters of a part: they begin at `start` in the part, and the file has `raw` for them at `at`."""
 
     start: int
     at: int
@@ -93,7 +93,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Original:
-    """The text of a file; `encoding` is what writes its bytes again, None where nothing does."""
+    """The text of a file. `encoding` reproduces its bytes, or is None if no encoding does."""
 
     text: str
     notebook: bool = False
@@ -101,7 +101,7 @@ class Original:
 
     @cached_property
     def parts(self) -> dict[int | None, Part]:
-        """The file under None; of a notebook, its cells, counted from 1."""
+        """The cells of a notebook by their numbers from 1, or the whole file under None."""
         if not self.notebook:
             return {None: self._whole}
         return dict(_cells(self.text))
@@ -111,7 +111,7 @@ class Original:
         return Part(self.text, (Stretch(0, 0, self.text),))
 
     def span(self, start: Place, end: Place) -> tuple[int, int] | None:
-        """Return the offsets between two places, if what lies between them stands together in the file."""
+        """Return the file offsets of two places, or None if the text between them is not contiguous in the file."""
         part = self.parts.get(start.cell)
         if part is None or end.cell != start.cell:
             return None
@@ -119,7 +119,7 @@ class Original:
         return None if first is None or last is None else part.span(first, last)
 
     def characters(self, start: Place, end: Place) -> str | None:
-        """Return the characters between two places as a reader sees them."""
+        """Return the text between two places, in a notebook without the escapes of JSON."""
         part = self.parts.get(start.cell)
         first, last = (None, None) if part is None else (part.offset(start), part.offset(end))
         return None if part is None or first is None or last is None else part.text[first:last]
@@ -134,7 +134,7 @@ class Original:
 
 
 def read_original(path: Path) -> Original:
-    """Read a file as its reader does."""
+    """Return the original text of a file, decoded in the same way as by the readers."""
     with path.open("rb") as file:
         data = file.read(MAX_FILE + 1)
     text = decoded(data)[0].removeprefix("\ufeff")
@@ -161,7 +161,7 @@ def _cells(text: str) -> Iterator[tuple[int, Part]]:
 
 
 def _texts(text: str) -> Iterator[tuple[list[str | int], int, str]]:
-    """Yield every text except keys: the keys and numbers on the way to it, its offset, its characters."""
+    """Yield every JSON string except keys, with the path to it, its offset and its raw characters."""
     path: list[str | int] = []  # of each bracket that is open: a number in a list, a key in an object
     keys: list[bool] = []  # of each: whether a key comes next
     for token in _TOKEN.finditer(text):

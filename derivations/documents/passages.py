@@ -1,4 +1,4 @@
-"""A document as its readers leave it: blocks of passages in reading order, each tied to its place in the file.
+"""A document that was read: blocks of passages in reading order, each with its place in the file.
 
 Definition   a passage is prose or one formula without its delimiters; a block is what stands together: a heading, a
              paragraph, an item of a list, a row of a table, a line of code or pseudo-code
@@ -26,7 +26,7 @@ Syntax = Literal["prose", "latex", "plain", "code"]
 
 @dataclass(frozen=True, order=True, slots=True)
 class Place:
-    """A character of a file; in a notebook, line and column count within the cell."""
+    """The position of a character in a file. In a notebook, line and column count within the cell."""
 
     line: int
     column: int
@@ -48,11 +48,11 @@ class Passage:
 
     @property
     def is_formula(self) -> bool:
-        """Say whether this is a formula."""
+        """Whether this is a formula."""
         return self.syntax != "prose"
 
     def place(self, offset: int) -> Place:
-        """Return where a character stands; the end of the text is one column after the last character."""
+        """Return the place of the character at an offset. The end of the text is one column after the last one."""
         number = bisect_right(self.runs, offset, key=lambda run: run[0]) - 1 if len(self.runs) > 1 else 0
         start, place = self.runs[max(number, 0)]
         return Place(place.line, place.column + offset - start, place.cell)
@@ -60,7 +60,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Block:
-    """Passages that stand together.
+    """The passages of a heading, a paragraph, an item of a list, a row of a table, or a line of code.
 
     `level` is that of a heading. In a row of a table `columns` tells the cell of each passage, and `headers` holds the
     text of the head of the table, cell by cell. A line of code and the comment beside it are one block.
@@ -82,7 +82,7 @@ class Block:
         return {id(passage): number for number, passage in enumerate(self.passages)}
 
     def number_of(self, passage: Passage) -> int | None:
-        """Return the number of a passage of this block, told by its identity; None for any other passage."""
+        """Return the index of a passage in this block, found by identity, or None if it is not there."""
         return self._numbers.get(id(passage))
 
     def behind(self, number: int) -> str:
@@ -93,7 +93,7 @@ class Block:
 
 
 def headers_of(cells: Iterable[str]) -> tuple[str, ...]:
-    """Return the head of a table for its rows: every formula of them looks at it, so that it is not long."""
+    """Return the header cells of a table, cut short, as every formula in its rows reads them."""
     return tuple(cell[:MOST_CHARACTERS] for cell in islice(cells, MOST_COLUMNS))
 
 
@@ -115,7 +115,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Document:
-    """A file that was read."""
+    """A file that was read: its blocks, and the problems met in reading it."""
 
     file: str
     blocks: tuple[Block, ...]

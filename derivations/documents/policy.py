@@ -1,4 +1,4 @@
-"""What a kind of finding may say to a reader: one table, which every finding of a document goes through.
+"""The verdict that each kind of finding is reported with. Every finding of a document passes through this table.
 
 Definition   the kind of a finding is the id of its check; `canonical.unnamed` is a formula that was compared with a
              usual one though nothing on its left names that one
@@ -40,7 +40,7 @@ _SYMBOLS = ("mean", "variance", "deviation", "rms", "width")  # of which one let
 
 
 def in_policy(finding: Finding) -> Finding:
-    """Return what is said to the reader of what a check found."""
+    """Return a finding with the verdict, the reason and the assumptions that are reported."""
     match finding.verdict:
         case "holds" | "conditional" if finding.check == "shapes.fit" or (
             finding.verdict == "holds" and finding.check in FITS
@@ -54,14 +54,14 @@ def in_policy(finding: Finding) -> Finding:
 
 
 def of_its_kind(finding: Finding, statement: Statement, link: int | None, scope: Scope) -> Finding:
-    """Return a finding with the id of its kind, which tells whether the left side names a usual formula."""
+    """Return a finding. A wrong one of `canonical` gets the id UNNAMED if the left side names no usual formula."""
     if finding.check != "canonical" or finding.verdict != "wrong" or _is_named(statement, link, scope):
         return finding
     return replace(finding, check=UNNAMED)
 
 
 def _is_named(statement: Statement, link: int | None, scope: Scope) -> bool:
-    """Say whether the first side, or the one on the left, names a usual formula."""
+    """Return whether the first side, or the left side of the link, names a usual formula."""
     if link is None:
         return False
     sides = statement.chain.sides
@@ -69,7 +69,7 @@ def _is_named(statement: Statement, link: int | None, scope: Scope) -> bool:
 
 
 def _names(left: Node, right: Node, scope: Scope) -> bool:
-    """Say whether a side names a usual formula: by a word, by a letter that stands for one, or that is made by one.
+    """Return whether a side names a usual formula by a word, by its letter, or by the definition of its letter.
 
     After `y = softmax(x)` the derivative of y is that of softmax.
     """

@@ -1,4 +1,4 @@
-"""What the judge of equality says of expressions: the only place where a finding becomes `proved`.
+"""Calls of the judge of equality. Only this module makes a finding `proved`.
 
 Result       `weighed` is the level that the judge gives to an equation, with its reason; `are_equal` says whether it
              proves it; `proved` is a finding with the judge's evidence, of sides in which nothing was cancelled
@@ -19,26 +19,29 @@ EVALUATIONS = 4  # that a decision takes in the median; a search for a counterex
 
 
 def are_equal(first: Basic, second: Basic, source: Derivation | None = None, rule: str = "algebra") -> bool:
-    """Say whether the judge proves two expressions equal, which SymPy built: it may have cancelled in them before."""
+    """Return whether the judge proves two expressions equal, in which SymPy may have cancelled factors before."""
     return weighed(first, second, source, rule)[0] == "proved"
 
 
 def proved(
     first: Basic, second: Basic, source: Derivation | None, check: str, reason: str, rule: str = "algebra"
 ) -> Finding | None:
-    """Return the finding of an equation that the judge proves, of expressions in which nothing was cancelled."""
+    """Return a `proved` finding if the judge proves two expressions equal, else None.
+
+    Nothing may have been cancelled in the expressions before.
+    """
     found = prove_equal(first, second, source, rule)
     return Finding(found, check, reason) if found.level == "proved" else None
 
 
 def weighed(first: Basic, second: Basic, source: Derivation | None = None, rule: str = "algebra") -> tuple[str, str]:
-    """Return the level that the judge gives to an equation of two such expressions, and its reason."""
+    """Return the judge's level for the equality of two expressions, and its reason."""
     found = prove_equal(first, second, source, rule)
     return found.level, found.reason
 
 
 def provisos(*expressions: Expr) -> list[Assumption]:
-    """Return what must hold of letters so that expressions are defined: no divisor is 0, logarithms and roots exist."""
+    """Return the assumptions under which expressions are defined: no divisor is 0, logarithms and roots exist."""
     found: dict[Basic, Assumption] = {}
     for power in (part for each in expressions for part in each.atoms(Pow)):
         if power.exp.is_negative and not power.base.has(Indexed) and not power.base.is_number:
@@ -52,7 +55,7 @@ def provisos(*expressions: Expr) -> list[Assumption]:
 
 
 def work_of(*expressions: Basic) -> int:
-    """Return the steps of a decision on expressions: of their evaluations, in which a sum goes through its terms."""
+    """Return an estimate of the steps that a decision on expressions takes, with TERMS terms for each sum."""
     return EVALUATIONS * sum(map(_parts, expressions))
 
 

@@ -1,4 +1,4 @@
-"""Changes made in the text of a file, and the file written.
+"""Applies replacements to the text of a file, and writes the file.
 
 Result       newlines and encoding stay as they are, and a file is replaced as a whole
 Raises       OSError where a file cannot be written
@@ -17,7 +17,7 @@ __all__ = ["Replacement", "repaired", "write"]
 
 @dataclass(frozen=True, order=True)
 class Replacement:
-    """A stretch of the file and what is to stand there."""
+    """A stretch of a text, from `start` to `end`, and the text that replaces it."""
 
     start: int
     end: int
@@ -25,7 +25,7 @@ class Replacement:
 
 
 def repaired(text: str, changes: Sequence[Replacement]) -> str:
-    """Return a text with replacements made, which are in order."""
+    """Return a text with replacements applied, which must be in order."""
     pieces, done = [], 0
     for each in changes:
         pieces += [text[done : each.start], each.text]
@@ -34,7 +34,7 @@ def repaired(text: str, changes: Sequence[Replacement]) -> str:
 
 
 def write(path: Path, text: str, encoding: str) -> None:
-    """Replace a file by a text, as a whole or not at all; its mode stays, and a link stays a link."""
+    """Write a text to a file as a whole or not at all. Its mode is kept, and a symbolic link stays a link."""
     path = path.resolve()
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:

@@ -129,7 +129,7 @@ def _tokens(latex: str) -> list[Token]:
 
 
 def _classified(token: Token) -> Token:
-    """Tell numbers, names and macros of the subset apart, and refuse the rest."""
+    """Return a token with the kind of its word or macro, or raise an error if the subset does not have it."""
     kind, value = token.kind, token.value
     if kind == "name":
         value = value.replace(r"\_", "_")
@@ -166,7 +166,7 @@ class _Reader:
         return self.token.kind == kind and (not values or self.token.value in values)
 
     def take(self, kind: str, *values: str) -> Token:
-        """Pass the next token, which must be of this kind and of one of these values."""
+        """Consume and return the next token, which must be of this kind and of one of these values."""
         if not self.at(kind, *values):
             _refuse(self.token, "expected " + (" or ".join(map(repr, values)) or f"a {kind}"))
         self.place += 1
@@ -322,7 +322,10 @@ class _Reader:
         _refuse(Token("name", name, start.position, start.spaced), f"unknown identifier; {unknown}")
 
     def is_free(self, name: str, labels: Sequence[str]) -> bool:
-        """Whether a name without a symbol gets one: an argument, or without a signature all but the constants."""
+        """Whether a name without a given symbol becomes a symbol.
+
+        Under a signature only its arguments do, and otherwise all names but the constants.
+        """
         if self.arguments is not None:
             return name in self.arguments
         return bool(labels) or name not in CONSTANTS
@@ -372,7 +375,7 @@ def _check_growth(base: Expr, exponent: Expr, token: Token) -> None:
 
 
 def _weight(base: Expr) -> int:
-    """Bits that the numbers of `base` bring to each unit of its exponent: powers of powers multiply."""
+    """Return the largest bit length of the numbers in `base`, or an exponent in it if that is larger."""
     bits = (max(abs(number.p), number.q).bit_length() for number in base.atoms(Rational))
     exponents = (power.as_base_exp()[1].atoms(Rational) for power in base.atoms(sympy.Pow, sympy.exp))
     return max([1, *bits, *(abs(number.p) for numbers in exponents for number in numbers)])

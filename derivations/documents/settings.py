@@ -1,4 +1,4 @@
-"""What an author settles once for the check of documents: the table `[tool.derivations.check]` of a TOML file.
+"""The settings of the check of documents, from the table `[tool.derivations.check]` of a TOML file.
 
 Definition   ignore            ids of checks ("shapes") or of results ("softmax.jacobian") whose findings are left out
              per-file-ignores  the same for the files that a pattern fits
@@ -34,7 +34,7 @@ _TIMES = re.compile(r"\s*(?:×|\\times|(?<=\s)x(?=\s))\s*")
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of one table; `folder` is where its file stands."""
+    """The settings of one table. `folder` is the folder of its file."""
 
     ignore: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -50,7 +50,7 @@ class Settings:
         return tuple(dict.fromkeys((*self.ignore, *own)))
 
     def excludes(self, file: Path) -> bool:
-        """Say whether a file that was found in a folder is passed over."""
+        """Return whether a file that was found in a folder is passed over."""
         return any(self._fits(file, pattern) for pattern in self.exclude)
 
     def _fits(self, file: Path, pattern: str) -> bool:
@@ -68,7 +68,7 @@ class Settings:
 
 
 def names_finding(names: Iterable[str], check: str, result: str | None) -> bool:
-    """Say whether one of the ids names a finding: its check, its result, or what stands above them before a dot."""
+    """Return whether one of the ids names a finding: its check, its result, or a part of these before a dot."""
     known = [each for each in (check, result) if each]
     return any(each == name or each.startswith(f"{name}.") for name in names for each in known)
 
@@ -94,7 +94,7 @@ def _declaration(name: str, meaning: str) -> str:
 
 
 def settings_near(folder: Path) -> Settings:
-    """Return the settings of the nearest pyproject.toml with the table, in a folder or above it; else none at all."""
+    """Return the settings of the nearest pyproject.toml with the table, in a folder or above it, else the defaults."""
     whole = folder.resolve()
     for above in (whole, *whole.parents):
         path = above / "pyproject.toml"

@@ -1,4 +1,4 @@
-r"""One thing that a document says in a formula, with where it stands.
+r"""A statement of a document: a chain from a formula, with its passage and its block.
 
 Definition   a formula holds one or more statements: `Q = X W_Q, \quad K = X W_K` holds two. A statement is a chain of
              sides; a claim is one link of it, or the whole of a chain that has no link. A line `= c` after `a = b` is
@@ -32,11 +32,11 @@ class Statement:
 
     @property
     def own_sides(self) -> tuple[Node, ...]:
-        """The sides that are written here."""
+        """The sides of this statement, without those that were taken from the statement before."""
         return self.chain.sides[2 * self.continues :]
 
     def continued_by(self, chain: Chain) -> Chain | None:
-        """Return a chain that begins with `=` with the first and the last side of this one; None where it has none."""
+        """Return a chain that begins with `=`, extended by the first and the last side of this chain, or None."""
         sides, relations = self.chain.sides, {*self.chain.relations}
         open_ = chain.sides[0] == Name("") and chain.relations[:1] == ("=",)
         if not open_ or relations != {"="} or self.chain.condition is not None:
@@ -46,12 +46,12 @@ class Statement:
 
     @property
     def notation(self) -> Literal["latex", "plain"]:
-        """How formulas are written beside it."""
+        """The syntax for formulas that are printed beside this statement."""
         return "latex" if self.passage.syntax == "latex" else "plain"
 
     @property
     def links(self) -> range:
-        """The numbers of the links of the chain: link k says that side k and side k + 1 are so related.
+        """The numbers of the links of the chain. Link k is the relation between side k and side k + 1.
 
         A proportion, `4:6:2 = 2:3:1`, has none.
         """
@@ -59,7 +59,7 @@ class Statement:
 
     @property
     def _is_proportion(self) -> bool:
-        """Say whether numbers are in a ratio that is said to be another one."""
+        """Whether the chain is a proportion of numbers, such as `4:6:2 = 2:3:1`."""
         numbers = all(isinstance(side, Number) for side in self.chain.sides)
         return numbers and ":" in self.chain.relations and len(self.chain.relations) > 1
 
@@ -69,7 +69,7 @@ class Statement:
 
     @property
     def is_equivalent(self) -> bool:
-        r"""Say whether it is one side of an equivalence, so that it is not said to hold: `p \iff 2 = 3`."""
+        r"""Whether the statement is one side of an equivalence, which does not assert it: `p \iff 2 = 3`."""
         text, start, end = self.passage.text, self.chain.start, self.chain.end
         before, after = text[max(start - _NEAR, 0) : start].rstrip(" &{\n"), text[end : end + _NEAR].lstrip(" &}\n")
         return before.endswith(_EQUIVALENT) or after.startswith(_EQUIVALENT)

@@ -1,4 +1,4 @@
-"""A formula of a document as it is written: what was read, in order, before anything is known about its letters.
+"""The syntax trees of formulas, in the order of the text, before anything is known about their letters.
 
 Definition   every node keeps the stretch [start, end) of the text it was read from; two nodes are equal if they say
              the same, wherever they stand
@@ -41,7 +41,10 @@ class Node:
         return tuple(_nodes(getattr(self, name) for name in _parts(self)))
 
     def walk(self) -> Iterator[Node]:
-        """Yield this part and all parts inside it, from the outside inwards; each is a step of the formula's budget."""
+        """Yield this part and all parts inside it, from the outside inwards.
+
+        Each part is one step of the formula's budget.
+        """
         pending: list[Node] = [self]
         spend = current_budget().spend
         while pending:
@@ -53,7 +56,7 @@ class Node:
 
 
 def rebuilt(value: Any, of: Callable[[Any], Any]) -> Any:
-    """Return a node with a function applied to each field that holds nodes, a tuple with it applied to each member.
+    """Return a node with a function applied to its fields that hold nodes, or a tuple with it applied to each member.
 
     A rule that changes formulas answers for the nodes it is about and leaves all else to this: what is neither a node
     nor a tuple comes back as it is, and so does what does not change.
@@ -73,12 +76,12 @@ def rebuilt(value: Any, of: Callable[[Any], Any]) -> Any:
 
 
 def replaced(node: Any, old: Node, new: Node) -> Any:
-    """Return a formula with one part in the place of every part that is equal to another, below letters too."""
+    """Return a formula with every part that equals `old` replaced by `new`, also in subscripts."""
     return new if node == old else rebuilt(node, lambda each: replaced(each, old, new))
 
 
 def _parts(node: Node) -> tuple[str, ...]:
-    """Return the fields of a node that hold nodes, which are the same for all of its kind."""
+    """Return the names of the fields that hold nodes, which are the same for all nodes of a class."""
     kind = type(node)
     if kind not in _PARTS:
         _PARTS[kind] = tuple(each.name for each in fields(kind) if each.type not in _WITHOUT_NODES)
@@ -131,7 +134,7 @@ class Name(Node):
 
     @cached_property
     def key(self) -> str:
-        """The name as one text, without fonts: what is equal is one thing."""
+        """The name as one text without fonts. Names with equal keys are the same."""
         if not self.subscripts and not self.superscripts:
             return self.accent + self.base + "'" * self.primes
         lower = ",".join(_key(each) for each in self.subscripts)
@@ -199,7 +202,7 @@ class Sum(Node):
 
 @dataclass(frozen=True)
 class Product(Node):
-    r"""Factors in order, and what stands between them.
+    r"""Factors in order, and the operators between them.
 
     `operators` has one entry less than there are factors: "" side by side, "dot" (`\cdot`, ·), "times" (`\times`, ×),
     "star" (*), "at" (@), "odot" (⊙), "otimes", "oplus" is none of them.
@@ -209,7 +212,7 @@ class Product(Node):
     operators: tuple[str, ...]
 
     def between(self, separators: Collection[str]) -> list[Node]:
-        """Return what stands between the separating operators, which hold less tightly."""
+        """Split the product at the operators in `separators`, which bind less tightly."""
         groups: list[tuple[list[Node], list[str]]] = [([self.factors[0]], [])]
         for operator, factor in zip(self.operators, self.factors[1:], strict=True):
             if operator in separators:
@@ -222,7 +225,7 @@ class Product(Node):
 
 @dataclass(frozen=True)
 class Negative(Node):
-    """Minus a node, where no sum is meant."""
+    """The negation of a node that is not a term of a sum."""
 
     operand: Node
 
@@ -291,7 +294,7 @@ class Entry(Node):
 
 @dataclass(frozen=True)
 class Aggregate(Node):
-    r"""`\sum`, `\prod`, `\max`, `\min`, `\int`, `E`, `Var` with an index and bounds as far as they are written.
+    r"""A sum, product, extremum, integral, expectation or variance, with the index and bounds that are written.
 
     `kind` is "sum", "product", "max", "min", "argmax", "integral", "union" ...; `index` the bound letters, `lower`
     and `upper` the bounds, `over` a set or condition where one is written instead (`j \in S`, `j \neq i`, `m \le n`).
@@ -367,7 +370,7 @@ class Arrow(Node):
 
 @dataclass(frozen=True)
 class Chain(Node):
-    r"""Sides with the relation between each two: `a = b \approx c`, `x \in \mathbb{R}^n`, `a \to b`; or one side alone.
+    r"""Sides with the relations between them: `a = b \approx c`, `x \in \mathbb{R}^n`, `a \to b`, or one side alone.
 
     Relations are "=", ":=", "≈", "≠", "<", "≤", ">", ">=" as "≥", "∝", "∼", "∈", "⊂", "≡", "⇒", "⇔", "O" for none, or
     an `Arrow`. `condition` is what follows: `i = 1, \dots, h`, `\text{for } i > j`.

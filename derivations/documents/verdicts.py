@@ -1,4 +1,4 @@
-"""What is said of a claim: a verdict with its reason, what would be right, and the assumptions it rests on.
+"""The verdict on a claim, with its reason, what would be right, and the assumptions that it needs.
 
 Definition   proved       both sides are equal: the judge of equality proved it of the formula as it stands
              holds        checked: the numbers are right as printed, or this is the usual formula of what is named
@@ -51,7 +51,7 @@ class Intent(StrEnum):
 
     @property
     def undecided(self) -> str:
-        """Why nothing is said of such a formula."""
+        """The reason why a formula of this intent is not decided."""
         match self:
             case Intent.DEFINES:
                 return "a definition, and nothing contradicts it"
@@ -77,7 +77,7 @@ class Repair:
 
 @dataclass(frozen=True)
 class Finding:
-    """What one check says of a claim; `check` is its id, by which it can be ignored.
+    """The result of one check of a claim. `check` is its id, by which it can be ignored.
 
     `said` is a word, or the evidence of the judge: nothing else makes a finding that is proved.
     """
@@ -91,7 +91,7 @@ class Finding:
     repair: Repair | None = None
 
     def __post_init__(self) -> None:
-        """Refuse `proved` as a word, and evidence of another type."""
+        """Raise an error for the word `proved`, and for evidence that is not a proof."""
         if isinstance(self.said, StepEvidence) and self.said.level != "proved":
             raise ValueError(f"the judge says {self.said.level!r}: that proves no finding; say what the check saw")
         if not isinstance(self.said, StepEvidence) and self.said not in VERDICTS[1:]:
@@ -105,7 +105,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Claim:
-    """A stretch of a document with what is said of it; of what was not understood nobody knows the intent."""
+    """A stretch of a document that was judged, with its findings. The intent of what was not understood is None."""
 
     text: str
     start: Place
@@ -117,7 +117,9 @@ class Claim:
 
 
 def settled(findings: Iterable[Finding]) -> Finding:
-    """Return what all findings say together: wrong if one is, else the strongest, with the assumptions of all.
+    """Return one finding for all: the first that is wrong, else the strongest.
+
+    Unless it is proved, it has the assumptions of all findings.
 
     Result       the first finding that is wrong; else proved before holds before conditional; a finding that nothing
                  can be proved of without an assumption keeps that assumption

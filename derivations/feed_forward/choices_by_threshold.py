@@ -1,4 +1,4 @@
-r"""Experts chosen one after the other, each with a softmax of its own, over the scores that come close to its score.
+r"""Experts chosen one by one, each weighted by a softmax over the remaining experts with nearby scores.
 
 Definition   L the scores, chosen the K experts with the largest ones, l_s the score of the s-th of them;
              p_s = 1 / sum_e [L_e <= l_s] [l_s - L_e <= c max(|L_e|, l_s)] exp(L_e - l_s),
@@ -26,7 +26,7 @@ inverse = named("inverse", 1 / _u, _u)
 
 
 def chosen_by_threshold(let: Equations, L: Array, count: Expr, threshold: Expr) -> tuple[Array, Array]:
-    """Write the choice of `count` experts by the scores L, and their weights.
+    """Add the equations that choose `count` experts by the scores L, and return their numbers and their weights.
 
     Definition   that of the module, with c the `threshold`
     Shapes       L (n, E), results (count, n)

@@ -90,7 +90,7 @@ def parameters_512() -> Derivation:
 
 @result
 def flops() -> Derivation:
-    """A multiply-add is two operations: 2 batch n d_model d_ff counts multiply-adds, or one of the two products."""
+    """A multiply-add is two FLOPs: 2 batch n d_model d_ff counts multiply-adds, or the FLOPs of one of two products."""
     products, network = 4 * batch * n * d_model * d_ff, feed_forward()
     one_product = Count("matmul FLOPs", linear().at(d_in=d_model, d_out=d_ff), batch)
     return derivation(
@@ -109,7 +109,7 @@ def flops() -> Derivation:
 
 @result
 def expansion_ratio() -> Derivation:
-    """Parameters and cost grow in proportion to r = d_ff / d_model; the share of the weights is r / (r + 2)."""
+    """Parameters and cost grow in proportion to r = d_ff / d_model. The network has r / (r + 2) of the weights."""
     network, attention = feed_forward().at(d_ff=ratio * d_model), multi_head_attention().at(**head_width)
     weights = Count("parameters", network) - (ratio + 1) * d_model
     return derivation(

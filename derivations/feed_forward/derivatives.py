@@ -113,7 +113,7 @@ def patterns_are_convex() -> Derivation:
 
 @result
 def gelu_derivative() -> Derivation:
-    """GELU' = Phi + x phi, defined everywhere; in the Jacobian it replaces the brackets of ReLU."""
+    """GELU' = Phi + x phi is defined everywhere. In the Jacobian it replaces the indicator that ReLU has."""
     p = index("p")
     return derivation(
         "Derivative of GELU, $Phi(x) + x phi(x)$, and the Jacobian of the feed-forward network with GELU",

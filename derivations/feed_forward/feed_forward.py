@@ -213,7 +213,7 @@ def key_value_memory() -> Derivation:
 
 @result
 def key_value_memory_without_biases() -> Derivation:
-    """Without biases, the match alone decides how much of its value is added."""
+    """Without biases, the weight of a value depends only on how well the input matches its key."""
     match = (X[i] @ W_1.T[u]).entry()
     return derivation(
         "Without biases the network is $sum_u act(x . k_u) v_u$, with $k_u$ column $u$ of $W_1$ and $v_u$ row "

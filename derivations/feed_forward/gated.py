@@ -209,7 +209,7 @@ def bilinear_is_quadratic() -> Derivation:
 
 @result
 def reglu_of_equal_weights() -> Derivation:
-    """If both matrices are equal, ReLU of a number times the number is its square where it is positive."""
+    """If both matrices are equal, ReGLU squares positive numbers and sets the others to 0: it is squared ReLU."""
     squared = named("squared_relu", Max(0, scalar("x")) ** 2, scalar("x"))
     return derivation(
         "ReGLU with $W_up = W_gate$ is the network with squared ReLU",

@@ -31,7 +31,7 @@ among = named("among", _u - _v * (1 - _w), _u, _v, _w)  # u itself where w = 1, 
 
 
 def chosen_within_groups(let: Equations, S: Array, count: Expr, best: int) -> Array:
-    """Write the choice of `count` experts by the scores S, a group ranked by its `best` largest scores, 1 or more.
+    """Add the equations that choose `count` experts by the scores S, in groups ranked by their `best` largest scores.
 
     Definition   that of the module
     Shapes       S (n, E), result (count, n)

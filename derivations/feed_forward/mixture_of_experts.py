@@ -185,7 +185,7 @@ def network(number: Expr) -> Expr:
 
 
 def for_numbers(numbers: Array) -> tuple[Assumption, ...]:
-    """Return the assumptions that the numbers of some rows are numbers of experts."""
+    """Return the assumptions that the entries of `numbers` are numbers of experts, from 0 to E - 1."""
     return tuple(Assumption(a.statement.xreplace({chosen[s, i]: numbers[i]}), {i: n}, a.typed) for a in PLACES)
 
 

@@ -1,4 +1,4 @@
-r"""A gated network whose gate lets few units through: those above a number of standard deviations over their mean.
+r"""A gated network whose gate keeps only the units that lie some number of standard deviations above their mean.
 
 Definition   P = X W_gate, mu and sigma^2 the mean and the variance of its row, T = max(0, P - mu - tau sigma),
              G = activation(T) o X W_up, Y = G W_down
@@ -51,7 +51,7 @@ def sparse_gated_feed_forward(activation: Named = gelu, *, cutoff: Expr = tau) -
 
 @result
 def sparse_gate_scale() -> Derivation:
-    """Which units pass depends on a row only by how it is spread: not on its scale, nor on a number added to it."""
+    """Which units pass does not depend on the scale of a row, nor on a number added to all its entries."""
     a, b, mu, sigma = scalar("a", positive=True), scalar("b"), scalar("mu"), scalar("sigma", positive=True)
     gate, moved = Max(0, x - mu - tau * sigma), Max(0, (a * x + b) - (a * mu + b) - tau * (a * sigma))
     return derivation(
@@ -63,7 +63,7 @@ def sparse_gate_scale() -> Derivation:
 
 @result
 def sparse_gate_costs() -> Derivation:
-    """The gate saves no product that is not skipped: counts are those of the network without it."""
+    """A sparse gate changes neither the parameters nor the counted products: products with zeros count as well."""
     layer = sparse_gated_feed_forward()
     return derivation(
         "A sparse gate has no parameters, and as many products as without it",

@@ -52,7 +52,7 @@ width = size("width")
 def rule(
     title: str, value: Array, *of: Variable, output: str = "Y", family: bool = False, source: str = SURVEY
 ) -> Derivation:
-    """Return the result of the rules for Y = value, for each of the arrays `of`; with `family`, for the members Y_i."""
+    """Return the proof of the gradients of Y = value for each of the arrays `of`. With `family`, Y has members Y_i."""
     let = Equations()
     named = let(output, over=(i, h)) if family else let(output)
     real = [variable for variable in of if variable.kind == "real"]
@@ -72,13 +72,13 @@ def product() -> Derivation:
 
 @result
 def matrix_times_vector() -> Derivation:
-    """The gradient by the matrix is an outer product."""
+    """The gradient with respect to the matrix is an outer product."""
     return rule("$y = A b$ has $dA = dy b^T$ and $db = A^T dy$", A @ b, A, b, output="y", source=COOKBOOK)
 
 
 @result
 def vector_times_matrix() -> Derivation:
-    """The gradient by the row is a product, the gradient by the matrix an outer product."""
+    """The gradient with respect to the row is a product, and with respect to the matrix an outer product."""
     return rule("$y = a B$ has $da = B dy$ and $dB = a dy^T$", a @ B, a, B, output="y", source=COOKBOOK)
 
 
@@ -243,7 +243,7 @@ def pick() -> Derivation:
 
 @result
 def picks() -> Derivation:
-    """An entry of a row that is chosen again and again has the sum of these gradients."""
+    """An entry of a row that is chosen several times gets the sum of the gradients of all its copies."""
     return rule(
         "$Y_ij = X_{i, N_ij}$: entry $v$ of row $i$ of $dX$ is the sum of the entries $dY_ij$ with $N_ij = v$",
         Pick(X, numbers),
@@ -292,7 +292,7 @@ def mean_cross_entropy() -> Derivation:
 
 @result
 def repetition() -> Derivation:
-    """Two of N layers, each an arbitrary function of an affine map: the gradient passes the last one first.
+    """The gradient goes back through two layers, the last one first. A layer is any function of an affine map.
 
     Each further layer is one more step: the rule for the input of a layer covers all layers before it.
     """

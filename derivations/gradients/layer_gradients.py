@@ -42,7 +42,7 @@ dA, dS = (attention.equation(name).variable for name in ("dA", "dS"))
 
 
 def of_layer(layer: Layer, title: str, source: str, *names: str) -> Derivation:
-    """Return the derivation `whole_claims` of a layer; if names are given, only the gradients by these arrays."""
+    """Return the derivation `whole_claims` of a layer. If names are given, keep only the gradients of these arrays."""
     whole = whole_claims(layer)
     kept = tuple(c for c in whole.claims if not names or _by(c) in names)
     read = {symbol for c in kept for part in (c.lhs, c.rhs) for symbol in part.atoms(Symbol)}
@@ -70,7 +70,7 @@ def softmax_gradient() -> Derivation:
 
 
 def attention_gradient(name: str, title: str, *chain: Array) -> Derivation:
-    """Return the gradient of attention by one of its inputs, entry by entry and as a chain of matrix expressions."""
+    """Return the gradient of attention with respect to one input, by entries and as a chain of matrix expressions."""
     whole = of_layer(scaled_dot_product_attention(), title, RULES.format("equation 1"), name)
     steps = (step("definition", array) for array in chain)
     return with_matrices(whole, claim(attention.equation(f"d{name}").variable, *steps))
@@ -104,7 +104,7 @@ def gradient_k() -> Derivation:
 
 @result(topic="attention")
 def gradient_of_scores_sums_to_zero() -> Derivation:
-    """Adding a number to all scores of a query changes nothing, so the gradients by its scores add up to 0."""
+    """Adding a number to all scores of a query changes nothing, so the gradients of its scores add up to 0."""
     return derivation(
         "The gradients by the scores of one query add up to 0",
         claim(Sum(dS[i, j], (j, 0, S.shape[1] - 1)), step("definition", 0)),
@@ -145,7 +145,7 @@ def gradient_by_equations() -> Derivation:
 
 @result(topic="multi_head", name="gradient")
 def multi_head_gradient() -> Derivation:
-    """The gradients by the inputs and by all weights, with all intermediate gradients substituted."""
+    """The gradients with respect to the inputs and all weights, with all intermediate gradients substituted."""
     return of_layer(
         multi_head_attention(),
         "The gradient of multi-head attention: $dW_i^Q = X_Q^T dQ_i$, $dX_Q = sum_i dQ_i W_i^Q^T$, $dW^O = Z^T "
@@ -159,7 +159,7 @@ def multi_head_gradient() -> Derivation:
 
 @result(topic="linear", name="gradient")
 def linear_gradient() -> Derivation:
-    """The gradient by the weights is the transposed inputs times the gradients of the outputs."""
+    """The gradient of the weights is the transposed inputs times the gradients of the outputs."""
     return of_layer(
         linear(),
         "The gradient of an affine map: $dX = dY W^T$, $dW = X^T dY$, $db$ the sum of the rows of $dY$",
@@ -212,7 +212,7 @@ def projected(slope: Array, along: Array, *, centred: bool) -> Expr:
 
 
 def of_norm(layer: Layer, title: str, source: str, statistic: Array, *, centred: bool) -> Derivation:
-    """Return the gradient of a norm by its input: the compact form of the backward pass, and dY times the Jacobian."""
+    """Return the gradient of a norm with respect to its input: the compact form, and dY times the Jacobian."""
     backward, k, hat = gradient(layer), index("k"), layer.equation("X_hat").variable
     s = sqrt(statistic[i] + epsilon)
     kept = KroneckerDelta(k, j) - (1 / d if centred else 0) - hat[i, k] * hat[i, j] / d
@@ -281,7 +281,7 @@ def past_the_norm(called: str) -> Derivation:
     """Return the effect of N layers on a gradient when the norm of that name is inside the branch."""
     k = index("k")
     return derivation(
-        f"With {called} inside the branch, the gradient before $N$ layers is that behind them plus what the "
+        f"With {called} inside the branch, the gradient before $N$ layers is the gradient after them plus what the "
         f"branches add",
         claim(
             states[0, i, j],
@@ -311,7 +311,7 @@ def through_the_norm(layer: Layer, called: str, statistic: Array, *, centred: bo
     lost = d * mean**2 + d * part**2 * (1 + epsilon / (statistic[i] + epsilon))
     longest = Sum(G[i, p] ** 2, (p, 0, d - 1)) / (statistic[i] + epsilon)
     return derivation(
-        f"With {called} behind the sum, each of $N$ layers divides the gradient by "
+        f"With {called} after the sum, each of $N$ layers divides the gradient by "
         f"$sqrt({'sigma^2' if centred else 'ms'} + epsilon)$, and makes it no longer otherwise",
         claim(
             Sum(passed**2, (j, 0, d - 1)),
@@ -352,7 +352,7 @@ def rms_post_norm_gradient() -> Derivation:
 
 
 def by_equations(layer: Layer, source: str) -> Derivation:
-    """Return the claims for every equation of a layer that applies no part; the chain rule gives the rest."""
+    """Return the gradient claims of a layer for each equation that applies no part. The chain rule gives the rest."""
     title = f"The gradient of the {in_words(layer.name)}, equation by equation"
     return replace(local_claims(layer), title=title, source=RULES.format(source))
 

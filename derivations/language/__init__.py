@@ -1,4 +1,4 @@
-"""The language: arrays with symbolic shapes, layers, derivations; the judge, the counts and the printers about them."""
+"""The public names of the language: symbolic arrays, layers, derivations, the judge, counts and printers."""
 
 from derivations.language.arrays.arrangements import Tabulated
 from derivations.language.arrays.expression import (

@@ -98,7 +98,7 @@ def product_of_windows() -> Derivation:
 
 @result
 def jacobian() -> Derivation:
-    """An output has nonzero derivatives only by the positions in its window: i, ..., i + w - 1."""
+    """An output has nonzero derivatives only with respect to the positions in its window: i, ..., i + w - 1."""
     s = index("s")
     return derivation(
         "Jacobian of a convolution: slice $s - i$ of the kernel at the positions $s$ of the window, 0 elsewhere",

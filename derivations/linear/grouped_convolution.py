@@ -1,4 +1,4 @@
-r"""Convolution in groups of columns, with the weights of each position of the window normed together.
+r"""Convolution in groups of columns, in which the weights of each window position may be normalised together.
 
 Definition   group k of the columns of Y is the convolution of group k of the columns of X with a kernel of its own, of
              w positions; X has rows of zeros before and after it, so that Y has as many rows. With normed weights
@@ -96,7 +96,7 @@ def grouped_definition() -> Derivation:
 
 @result
 def lengths_of_normed_weights() -> Derivation:
-    """The length of a position is one learned number, whatever its direction."""
+    """The norm of the weights at a window position is one learned number, whatever their direction."""
     squared = of_normed.until("K").result(X, W=W, gamma=gamma).entry(k, (u, i), o) ** 2
     total = Sum(squared, (o, 0, d - 1), (i, 0, d - 1), (k, 0, groups - 1))
     return derivation(

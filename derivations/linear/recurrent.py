@@ -53,7 +53,7 @@ def definition() -> Derivation:
 
 @result
 def jacobian() -> Derivation:
-    """The derivative of a state by the previous one; a path of t - s steps multiplies t - s such matrices."""
+    """The derivative of a state with respect to the previous one. Over t - s steps, t - s such matrices multiply."""
     return derivation(
         "Jacobian of a recurrent step by the state before it",
         claim(

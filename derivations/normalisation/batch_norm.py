@@ -202,7 +202,7 @@ def shift_and_scale() -> Derivation:
 
 @result
 def folds_into_weights() -> Derivation:
-    """After training it is an affine map of each feature, which the previous layer can absorb."""
+    """After training, batch normalisation is an affine map of each feature, which the previous layer can absorb."""
     Z, W, b, c = array("Z", n, d_in), array("W", d_in, d), array("b", d), array("c", d)
     after = part("batch_norm", batch_norm_inference())
     return derivation(

@@ -1,7 +1,7 @@
 r"""Compressed root mean square normalisation: rows of mean 0 without their last entry, which the others determine.
 
 Definition   ms_i = (sum of x_ij^2 + (sum of x_ij)^2) / (d + 1), x^_ij = x_ij / sqrt(ms_i + eps), y_ij = gamma_j x^_ij
-Result       ms is the mean square of the row with minus its sum behind it: the layer is RMSNorm, and LayerNorm, of rows
+Result       ms is the mean square of the row with minus its sum appended: the layer is RMSNorm, and LayerNorm, of rows
              of d + 1 entries and mean 0, of which d are kept
 Shapes       X (n, d), ms (n,), gamma (d,), Y (n, d)
 Assumes      eps > 0
@@ -32,7 +32,7 @@ root, a = sqrt(ms[i] + epsilon), scalar("a", positive=True)
 
 @catalogued
 def compressed_rms_norm(eps: Expr | int = epsilon) -> Layer:
-    """Return RMS normalisation of rows of mean 0 that are given without their last entry, and stay so (CRMSNorm).
+    """Return RMS normalisation of rows of mean 0, given and returned without their last entry (CRMSNorm).
 
     Definition   total and squares = sum of x and of x^2 in the row,
                  ms = (squares + total^2) / (d + 1), y = gamma x / sqrt(ms + eps)
@@ -73,7 +73,7 @@ def last_entry() -> Derivation:
     """A row of mean 0 is determined by all its entries but one."""
     whole = ColumnConcatenation(X, ColumnBroadcast(-total, Integer(1)))
     return derivation(
-        "A row with minus its sum behind it has mean 0 and mean square $ms$",
+        "A row with minus its sum appended has mean 0 and mean square $ms$",
         claim(RowMean(whole)[i], step("linearity of sums", 0)),
         claim(RowMean(square(whole))[i], step("linearity of sums", ms[i])),
         about=compressed_rms_norm(),
@@ -84,7 +84,7 @@ def last_entry() -> Derivation:
 
 @result
 def scale_invariance() -> Derivation:
-    """A factor a > 0 divides epsilon, and nothing else."""
+    """A factor a > 0 on the input has the same effect as dividing epsilon by a^2."""
     return derivation(
         "$CRMSNorm(a X)$ is $CRMSNorm(X)$ with $epsilon / a^2$",
         claim(
@@ -101,7 +101,7 @@ def scale_invariance() -> Derivation:
 
 @result
 def jacobian() -> Derivation:
-    """The direction that is lost has the sum of the row in it."""
+    """The rank-one term of the Jacobian contains each entry of the row plus the sum of the row."""
     along = (X[i, l] + total[i]) / root
     return derivation(
         "Jacobian of compressed root mean square normalisation within a row",
@@ -118,7 +118,7 @@ def jacobian() -> Derivation:
 
 @result
 def gradient() -> Derivation:
-    """The backward pass is the derivative, by the input and by gamma."""
+    """The backward pass is the derivative with respect to the input and to gamma."""
     return replace(
         whole_claims(compressed_rms_norm()),
         title="The gradient of compressed root mean square normalisation",

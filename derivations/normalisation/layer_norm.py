@@ -210,7 +210,7 @@ def variance_of_squares() -> Derivation:
 
 @result
 def one_feature() -> Derivation:
-    """One feature has nothing to be compared with; of two, nearly only the sign of their difference is left."""
+    """With one feature the output is beta. With two, little more than the sign of their difference is left."""
     pair = array("X", n, 2)
     half = (pair[i, 0] - pair[i, 1]) / 2
     return derivation(

@@ -128,7 +128,7 @@ def jacobian_trace() -> Derivation:
 
 @result
 def parameter_derivatives() -> Derivation:
-    """The derivative by the scale is the normalised entry, the derivative by the shift is 1."""
+    """The derivative with respect to the scale is the normalised entry, and with respect to the shift it is 1."""
     return derivation(
         "Derivatives of layer normalisation by $gamma$ and $beta$",
         claim(Derivative(Y[i, k], gamma[l]), step("derivative", KroneckerDelta(k, l) * X_hat[i, k])),

@@ -1,4 +1,4 @@
-r"""Changes that layer normalisation does not see, and maps that may be moved across it.
+r"""Invariances of layer normalisation, and maps that may be moved from one side of it to the other.
 
 Definition   LayerNorm(X) = gamma (x - mu) / sqrt(sigma^2 + eps) + beta, row by row
 Result       a shift of a row changes nothing, a factor a > 0 only turns eps into eps / a^2; gamma and beta may be moved

@@ -116,7 +116,7 @@ def scale_invariance() -> Derivation:
 
 @result
 def scale_defect() -> Derivation:
-    """The effect of epsilon: a row that is a times as long gives an output that is longer by a known factor."""
+    """The effect of epsilon: multiplying a row by a > 0 multiplies its output by a known factor."""
     ratio = (ms[i] + epsilon) / (ms[i] + epsilon / a**2)
     return derivation(
         "$RMSNorm(a X) / RMSNorm(X) = sqrt((ms + epsilon) / (ms + epsilon / a^2))$, which is 1 only for $a = 1$",
@@ -173,7 +173,7 @@ def query_key_bound() -> Derivation:
 
 @result
 def layer_norm_is_rms_norm_of_centred() -> Derivation:
-    """Layer normalisation subtracts the mean and then does the same; on rows of mean 0 the two agree."""
+    """LayerNorm subtracts the mean, applies RMSNorm and adds beta. On rows of mean 0 the two differ only by beta."""
     centred = X - ColumnBroadcast(RowMean(X), d)
     no_mean = Assumption(Eq(Sum(X[i, j], (j, 0, d - 1)), 0, evaluate=False), {i: n}, "every row has mean 0")
     return derivation(
@@ -186,7 +186,7 @@ def layer_norm_is_rms_norm_of_centred() -> Derivation:
 
 @result
 def mean_is_kept() -> Derivation:
-    """Unlike layer normalisation it keeps the mean, divided like every entry: a shift changes the output."""
+    """Unlike LayerNorm, RMSNorm keeps the mean of a row, divided like every entry: a shift changes the output."""
     return derivation(
         "The mean of a row of $X_hat$ is the mean of the row, divided by $sqrt(ms + epsilon)$",
         claim(average(X_hat[i, j]), step("linearity of sums", average(X[i, j]) / root)),

@@ -87,7 +87,7 @@ def sphere() -> Derivation:
 
 @result
 def scale_invariance() -> Derivation:
-    """A factor a > 0 divides epsilon, and nothing else."""
+    """A factor a > 0 on the input has the same effect as dividing epsilon by a."""
     return derivation(
         "$ScaleNorm(a X)$ is $ScaleNorm(X)$ with $epsilon / a$",
         claim(

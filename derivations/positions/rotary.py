@@ -260,7 +260,7 @@ def rotary_jacobian() -> Derivation:
 
 @result
 def rotary_axes() -> Derivation:
-    """Equal positions on all axes are the ordinary ones: a text has the rotation that it has on one axis."""
+    """With the same position on every axis, as for text, the rotation is the ordinary one over a single axis."""
     rows, rest = Tabulated(Lambda((pos,), pos), n), i + d_k / 2
     turned, places = part("rotary", rotary_embedding(halves=True, axes=BY_FIRST)), (array("p_0", n), array("p_1", n))
     angle = sum(turns(i) * each[pos] for turns, each in zip(BY_FIRST, places, strict=True)) * w

@@ -66,7 +66,7 @@ SCALINGS: Mapping[str, Callable[[Expr, Expr, Rule], Expr]] = {
 
 
 def amplitude(rule: Rule) -> Expr:
-    """Return the number that multiplies the rotated entries: 1 except for YaRN and LongRoPE, given or from the factor.
+    """Return the factor of the rotated entries: 1, except for YaRN and LongRoPE, where it is given or computed.
 
     Definition   YaRN: 1 + log(f)/10, or the quotient of two such terms with the factors `mscale` and `mscale_all_dim`
                  of the logarithm; LongRoPE: sqrt(1 + log(f) / log(L)); 1 for a factor of at most 1
@@ -106,7 +106,7 @@ def yarn_range(rule: Rule, columns: int, base: Expr) -> tuple[Expr, Expr]:
 
 
 def same_reach(rules: Sequence[Rule], positions: int) -> int:
-    """Return the least reach at which all rules choose the same frequencies as for a number of positions."""
+    """Return the least text length for which all rules choose the same frequencies as for `positions`."""
     least = 1
     for rule in rules:
         kind = rule["rope_type"]

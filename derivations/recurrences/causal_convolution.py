@@ -1,4 +1,4 @@
-r"""The causal convolution of every channel with a kernel of its own, which reads a position and those just before it.
+r"""The causal convolution with a separate kernel for each channel, over a position and those just before it.
 
 Definition   Y_tc = sum_{u=0}^{w-1} X_{t-w+1+u,c} K_uc + b_c, where rows before the first are zeros
 Result       w multiply-adds for each entry; no entry depends on a later position
@@ -26,7 +26,7 @@ t, u, c = index("t"), index("u"), index("c")
 
 
 def convolved(rows: Array, kernel: Array) -> Array:
-    """Return every column convolved with its column of the kernel, after rows of zeros.
+    """Return every column convolved with its column of the kernel, with zeros before the first row.
 
     Definition   Y_tc = sum_{u=0}^{w-1} X_{t-w+1+u,c} K_uc
     Shapes       rows (n, d), kernel (w, d), result (n, d)
@@ -39,7 +39,7 @@ def convolved(rows: Array, kernel: Array) -> Array:
 
 @catalogued
 def causal_convolution(*, biased: bool = True) -> Layer:
-    """Return the causal convolution of every channel with a kernel of its own.
+    """Return the causal convolution with a separate kernel for each channel.
 
     Definition   Y_tc = sum_{u=0}^{w-1} X_{t-w+1+u,c} K_uc + b_c, where rows before the first are zeros
     Shapes       X (n, d), K (w, d), b (d,), Y (n, d)

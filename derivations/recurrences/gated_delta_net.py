@@ -1,4 +1,4 @@
-r"""Gated DeltaNet: every position corrects what the state of a head says about its key; groups of heads share a key.
+r"""Gated DeltaNet: every position corrects the value that a head's state holds for its key. Groups of heads share keys.
 
 Definition   Q, K and V are SiLU of causal convolutions of X W_Q, X W_K and X W_V, group by group; q and k have
              length 1; eta = sigmoid(X W_B), L = -exp(A) o softplus(X W_T + b_Delta); for head f of group e
@@ -49,7 +49,7 @@ AT_KEY = e * key_width + p
 
 
 def gated_delta_rule(*, by_columns: bool = False) -> Layer:
-    """Return what every head reads of its state, which each position decays and corrects.
+    """Return the layer in which every head reads its state, after each position has decayed and corrected it.
 
     Definition   S_t = exp(L_t) H_{t-1}, H_t = S_t + eta_t k_t (v_t - S_t^T k_t)^T, from H = 0 on;
                  Y_t = H_t^T q_t / sqrt(k_D); by columns L_t has an entry for each row of the state, each head a key
@@ -77,7 +77,7 @@ def gated_delta_rule(*, by_columns: bool = False) -> Layer:
 
 @result
 def law_of_heads() -> Derivation:
-    """What the law makes of any states: decayed, without what they say about the key, and with the value instead."""
+    """A step of the recurrence decays a state, subtracts the value that it holds for the key, and adds the new one."""
     rule = gated_delta_rule()
     node = rule.equation("H").value
     assert isinstance(node, Recurrence)
@@ -121,7 +121,7 @@ def gated_delta_net(
 
 @catalogued
 def kimi_delta_attention(activation: Named = silu, *, eps: Rational = EPSILON) -> Layer:
-    """Return Kimi Delta Attention: a decay for each column of a key; it and the gate from products of two matrices.
+    """Return Kimi Delta Attention: a decay for each column of a key; decays and gate use products of two matrices.
 
     Definition   L_t,ep = -exp(A_e) softplus(X W_F W_T + b_Delta)_t,ep, one head for each key; the gate is
                  sigmoid(X W_U W_Z); the rest is that of the module
@@ -144,7 +144,7 @@ def kimi_delta_attention(activation: Named = silu, *, eps: Rational = EPSILON) -
 
 
 def _of_groups(write: Writer, name: str, width: Expr) -> Variable:
-    """Write the product of the rows with a matrix for every group, the columns of all groups side by side."""
+    """Add the product of the rows with one matrix for each group, with the columns of all groups side by side."""
     W = write.weight(f"W_{name}", key_heads, d_model, width)
     rows = write.let(f"{name}_heads", over=(e, key_heads))(X @ W[e])
     together = contraction((t, e, p), (n, key_heads, width), (), 1, operand_of(rows, (e, t, p)))
@@ -156,14 +156,14 @@ def _convolved(write: Writer, name: str, width: Expr, activation: Named) -> Vari
 
 
 def _unit(write: Writer, name: str, activation: Named) -> Variable:
-    """Write queries or keys, of unit length."""
+    """Add the equations of queries or keys, normalised to unit length."""
     found = _convolved(write, name, key_width, activation)
     unit = write.let(f"{name}_unit")(part(f"{name}_length", unit_length(key_heads, key_width, EPSILON))(found))
     return _split(write, name, unit, (n, key_heads, key_width))
 
 
 def _split(write: Writer, name: str, rows: Variable, shape: tuple[Expr, ...]) -> Variable:
-    """Write columns that stand side by side along axes of their own."""
+    """Add the equation that splits one axis of columns into several axes."""
     first, *axes = indices_of(shape)
     return write.let(f"{name}_split")(
         contraction((first, *axes), shape, (), 1, operand_of(rows, (first, row_major_place(axes, shape[1:]))))
@@ -171,7 +171,7 @@ def _split(write: Writer, name: str, rows: Variable, shape: tuple[Expr, ...]) ->
 
 
 def _finished(write: Writer, name: str, Y: Variable, gate: Array, eps: Rational) -> Layer:
-    """Write the norm of every head, the gate and the output."""
+    """Add the norm of every head, the gate and the output projection, and return the layer."""
     number = Mul(*Y.shape[1:-1])
     normed = part("G_norm", grouped_norm(number, value_width, eps, scale="shared"))(
         write.let("Y_rows")(side_by_side(Y))

@@ -1,4 +1,4 @@
-r"""The real-gated linear recurrence (RG-LRU) between two branches: the gates of a position set its decay and its input.
+r"""The real-gated linear recurrence (RG-LRU) and a second branch: gates of a position set its decay and its input.
 
 Definition   V = conv(X W_U + b_U); I = sigmoid(V W_I + b_I), R = sigmoid(V W_R + b_R), head by head;
              a_t = exp(-8 R_t o softplus(A)); H_t = a_t o H_{t-1} + sqrt(1 - a_t^2) o I_t o V_t, H_0 = I_0 o V_0;
@@ -59,7 +59,7 @@ def gated_recurrence(activation: Named = gelu_tanh) -> Layer:
 
 
 def _by_head(write: Writer, name: str, rows: Variable) -> Variable:
-    """Write the product of the columns of each head with a matrix of its own, and a bias."""
+    """Add the product of the columns of each head with the matrix of the head, plus a bias."""
     axis = Blocks(gates, gate_width)
     W = write.weight(f"W_{name}", gates, gate_width, gate_width)
     read = operand_of(rows, (t, a * gate_width + p)), operand_of(W, (a, p, q))

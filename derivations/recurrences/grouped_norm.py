@@ -25,13 +25,13 @@ _u = scalar("u")
 
 
 def row_major_place(indices: Sequence[Expr], sizes: Sequence[Expr]) -> Expr:
-    """Return the place of a column among those of all axes, the last one running fastest."""
+    """Return the index of a column when several axes are flattened, with the last axis varying fastest."""
     both = zip(indices, sizes, strict=True)
     return expand(reduce(lambda place, axis: place * axis[1] + axis[0], both, Integer(0)))
 
 
 def side_by_side(parts: Array) -> Array:
-    """Return all axes after the rows as one axis of columns, the last one running fastest.
+    """Return an array with all axes after the rows flattened into columns, with the last axis varying fastest.
 
     Shapes       parts (n, groups, ..., d), result (n, groups ... d)
     """
@@ -45,7 +45,7 @@ def side_by_side(parts: Array) -> Array:
 def grouped_norm(
     groups: Expr, width: Expr, eps: Rational, *, scale: Literal["none", "each", "shared"] = "each"
 ) -> Layer:
-    """Return the RMS norm of the columns of each group, with a factor for each column of all groups, or of one.
+    """Return the RMS norm of the columns of each group, without column factors, or with separate or shared ones.
 
     Definition   that of the module
     Shapes       G and Y (n, groups width), gamma (groups width,) or (width,)
@@ -55,7 +55,7 @@ def grouped_norm(
 
 
 def unit_length(groups: Expr, width: Expr, eps: Rational) -> Layer:
-    """Return rows whose columns of each group have length 1, but for eps.
+    """Return rows in which the columns of each group have length 1, up to eps.
 
     Definition   y_t,ex = g_t,ex / sqrt(sum_x g_t,ex^2 + eps)
     Shapes       G and Y (n, groups width)
@@ -81,7 +81,7 @@ def _scaled(name: str, groups: Expr, width: Expr, eps: Rational, share: Expr, sc
 
 
 def _inverse_roots(groups: Expr, width: Expr, eps: Rational, share: Expr) -> Layer:
-    """Return 1 / sqrt(share of the sum of the squares of a group + eps), for every row and group."""
+    """Return 1 / sqrt(share * (sum of squares of the group) + eps), for every row and group."""
     G = array("G", n, groups * width)
     let = Equations()
     squares = operand_of(let("Q")(square(G)), (t, e * width + x))

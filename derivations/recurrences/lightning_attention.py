@@ -1,4 +1,4 @@
-r"""Lightning attention: linear attention in which every head decays what it has seen, with a rate of its own.
+r"""Lightning attention: linear attention in which the state of every head decays, at a separate rate for each head.
 
 Definition   Q_a, K_a, V_a = SiLU(X W_a); H_ta = exp(-rho_a) H_t-1,a + K_ta^T V_ta, from H = 0 on; R_ta = Q_ta H_ta;
              rho_a = phi 2^(-8 (a + 1) / h); output = (norm(R) o sigmoid(X W_Z)) W_O with all heads side by side
@@ -41,7 +41,7 @@ def slope(head: Expr, factor: Expr = Integer(1)) -> Expr:
 
 @catalogued
 def decaying_heads(factor: Expr = Integer(1)) -> Layer:
-    """Return what every head reads of its state: the products of keys and values so far, decayed since.
+    """Return linear attention in which every head reads a decaying sum of the products of keys and values.
 
     Definition   H_tapq = exp(-phi 2^(-8 (a + 1) / h)) H_t-1,apq + K_atp V_atq; R_taq = sum_p H_tapq Q_atp
     Shapes       Q, K and V (h, n, d_k), R (n, h, d_k)
@@ -75,14 +75,14 @@ def lightning_attention(activation: Named = silu, *, factor: Expr = Integer(1), 
 
 
 def _of_heads(write: Writer, letter: str, activation: Named) -> Variable:
-    """Write the activation of the product of the rows with a matrix for every head."""
+    """Add the product of the rows with a matrix for every head, followed by the activation."""
     W = write.weight(f"W_{letter}", h, d_model, d_k)
     return write.let(letter, over=(a, h))(activation(write.let(f"{letter}_in", over=(a, h))(X @ W[a])[a]))
 
 
 @result
 def parallel_heads() -> Derivation:
-    """What a head reads is attention without a softmax: every score is multiplied by a decay of the distance."""
+    """The output of a head is attention without a softmax: each score is multiplied by a decay with distance."""
     scores = Sum(Q[a, t, p] * K[a, s, p], (p, 0, d_k - 1))
     return derivation(
         "Lightning attention in its parallel form: scores that fall with the distance, in the place of a softmax",

@@ -47,13 +47,13 @@ def total(last: Expr, column: Symbol) -> Expr:
 
 
 def decayed(last: Expr, column: Symbol) -> Expr:
-    """Return what was added up to a position, each term decayed until then."""
+    """Return the sum of all terms up to a position, each multiplied by its decay until then."""
     return Sum(exp(total(last, column) - total(s, column)) * B[s, column], (s, 0, last))
 
 
 @result
 def law() -> Derivation:
-    """Every state is the decayed state before it, and what its position adds."""
+    """Every state is the previous state times the decay of the position, plus the term of the position."""
     return derivation(
         "The law of a linear recurrence: $h_t = exp(l_t) h_{t-1} + b_t$",
         claim(H[0, c], step("algebra", B[0, c])),
@@ -65,7 +65,7 @@ def law() -> Derivation:
 
 
 def recurrent(before: Array | None = None) -> list[Assumption]:
-    """Return the law for a sequence S of which nothing else is known, from 0 on or from a state before it."""
+    """Return the assumptions that a sequence S follows the recurrence, starting from 0 or from the state `before`."""
     carried = 0 if before is None else exp(L[0, j]) * before[j]
     first = Assumption(Eq(S[0, j], carried + B[0, j]), {j: d}, "the law at the first position")
     next_one = Eq(S[r + 1, j], exp(L[r + 1, j]) * S[r, j] + B[r + 1, j])
@@ -74,7 +74,7 @@ def recurrent(before: Array | None = None) -> list[Assumption]:
 
 @result
 def parallel_form() -> Derivation:
-    """The law determines the states: by induction over positions they are sums over the past, computed in any order."""
+    """The recurrence determines the states: by induction they are sums over the past, which any order can compute."""
     return derivation(
         "A sequence with the law of a linear recurrence is a sum over the past, each term decayed since its position",
         claim(S[t, c], step("induction", decayed(t, c), "=", t)),
@@ -86,7 +86,7 @@ def parallel_form() -> Derivation:
 
 @result
 def chunked_form() -> Derivation:
-    """Of all that came before a chunk of positions, its states need the last state alone."""
+    """The states of a chunk of positions depend on the past only through the state just before the chunk."""
     return derivation(
         "The states of a chunk: the state before it, decayed since, and what the chunk itself has added",
         claim(S[t, c], step("induction", exp(total(t, c)) * before[c] + decayed(t, c), "=", t)),

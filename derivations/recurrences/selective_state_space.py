@@ -36,7 +36,7 @@ EPSILON = Rational(1, 10**6)
 
 @catalogued
 def selective_states() -> Layer:
-    """Return the recurrence of the selective state space layer, with what it reads and what is read of it.
+    """Return the recurrence of the selective state space layer, with its input and output maps.
 
     Definition   H_t,cs = exp(-Delta_tc exp(A_cs)) H_t-1,cs + Delta_tc B_ts V_tc, H before the first position 0;
                  Y_tc = sum_s H_tcs C_ts + D_c V_tc

@@ -1,4 +1,4 @@
-r"""The gated short convolution: rows see a few positions before them, between two gates.
+r"""The gated short convolution: a causal convolution over a few positions, between two gates.
 
 Definition   B = X W_B, C = X W_C, V = X W_V; Y = C o conv(B o V); output = Y W_O
 Result       the state of a layer is the last w - 1 rows of B o V

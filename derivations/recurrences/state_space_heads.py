@@ -42,7 +42,7 @@ AT_HEAD, AT_COLUMN = e * heads_of_group + f, (e * heads_of_group + f) * state_wi
 
 
 def head_states() -> Layer:
-    """Return the recurrence of every head, with what it reads and what is read of it.
+    """Return the recurrence of every head, with its input and output maps.
 
     Definition   H_t,efqs = exp(-Delta_tef exp(A_ef)) H_t-1,efqs + Delta_tef V_t,efq B_t,es, from H = 0 on;
                  Y_t,efq = sum_s H_t,efqs C_t,es + D_ef V_t,efq
@@ -75,7 +75,7 @@ def head_states() -> Layer:
 
 
 def _at_least(least: Expr) -> Named:
-    """Return the softplus, or a number where that is smaller."""
+    """Return the softplus, replaced by `least` where it is smaller than `least`."""
     name = f"softplus_from_{least}".replace("/", "_over_")
     return softplus if least == 0 else named(name, Max(least, softplus.formula(_u)), _u)
 

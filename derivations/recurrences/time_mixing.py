@@ -37,13 +37,13 @@ X = array("X", n, d_model)
 
 
 def later(rows: Array) -> Array:
-    """Return rows one place further down, after a row of zeros."""
+    """Return the rows shifted down by one position, with zeros in the first row."""
     length = rows.shape[0]
     return RowRange(PlacedRows(rows, 1, length + 1), 0, length)
 
 
 class _Mixing(Writer):
-    """A writer of products of rows that are mixed with the rows before them."""
+    """A `Writer` that also mixes each row with the row before it and multiplies the mixed rows by a matrix."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class _Mixing(Writer):
         self.before = self.let("X_before")(column_block(pairs, Integer(0)))
 
     def product(self, name: str, columns: Sized, activation: Named | None = None) -> Array:
-        """Write the product of mixed rows with a new matrix, and an activation of it."""
+        """Add the product of mixed rows with a new matrix, followed by an activation if there is one."""
         mu = RowBroadcast(self.weight(f"mu_{name}", d_model), n)
         mixed = self.let(f"X_{name}")(self.before + Hadamard(mu, X - self.before))
         W = self.weight(f"W_{name}", d_model, columns)
@@ -83,7 +83,7 @@ def time_mixing() -> Layer:
 
 @catalogued
 def channel_mixing() -> Layer:
-    """Return the layer that mixes channels: a network of two products, and a gate of rows of its own.
+    """Return the layer that mixes channels: a network of two products, multiplied by a gate.
 
     Shapes       X and O (n, d_model), W_R (d_model, d_model), W_K (d_model, d_ff), W_V (d_ff, d_model)
     Source       Peng et al. (2023), section 3.1

@@ -27,13 +27,13 @@ class Writer:
     def affine(
         self, name: str, rows: Array, columns: Sized, biased: bool = False, scale: Expr = Integer(1)
     ) -> Variable:
-        """Write the product of rows with a new matrix W, and a bias b if there is one, times a number."""
+        """Add the product of rows with a new matrix W, plus a bias b if `biased`, all times `scale`."""
         product = rows @ self.weight(f"W_{name}", rows.shape[1], columns)
         found = product + self.weight(f"b_{name}", columns) if biased else product
         return self.let(name)(found if scale == 1 else scale * found)
 
     def convolved(self, name: str, rows: Array, activation: Named | None, biased: bool) -> Variable:
-        """Write the causal convolution of every column, with a bias if there is one, after an activation."""
+        """Add the causal convolution of every column, with a bias if `biased`, and then an activation, if any."""
         columns = rows.shape[1]
         weights = {"K": self.weight(f"K_{name}", width, columns)}
         if biased:
@@ -42,5 +42,5 @@ class Writer:
         return self.let(name)(inner if activation is None else activation(self.let(f"{name}_in")(inner)))
 
     def normed(self, name: str, rows: Array, eps: Rational, scaled: bool) -> Variable:
-        """Write the RMS norm of rows, with a factor for each column if `scaled`."""
+        """Add the RMS norm of rows, with a factor for each column if `scaled`."""
         return self.let(f"{name}_normed")(part(f"{name}_norm", rms_norm(eps, scaled=scaled))(rows))

@@ -1,4 +1,4 @@
-r"""What pages ask of the package while they are read: Python in the browser calls these functions, and no others.
+r"""The functions that pages call in the browser without NumPy: judge a document or equation, read a configuration.
 
 Result       JSON as text: the report of `derivations check --json`, the level and the reason of an equation,
              or the row of a model in the calculator
@@ -50,7 +50,7 @@ def document(text: str, form: str) -> str:
 
 
 def equation(left: str, right: str, shapes: str = "") -> str:
-    """Return the level that the judge gives to `left = right`, its reason, and what the letters were taken for.
+    """Return the judge's level for `left = right`, its reason, and the kinds of the letters, such as vector or matrix.
 
     `shapes` has a line `letter: sizes` for each letter whose shape is known, such as `A: n x d`. An equation is proved,
     or refuted, if it is under all shapes that fit; it is refuted as well if the shapes that are given do not fit.
@@ -74,7 +74,7 @@ def equation(left: str, right: str, shapes: str = "") -> str:
 
 
 def _refuse_no_side(name: str, text: str) -> None:
-    """Refuse what is not one side: nothing, what is not understood, or a relation of its own."""
+    """Refuse a text that is not one side of an equation: it is empty, not understood, or itself a relation."""
     if not text.strip():
         raise ValueError(f"the {name} side is empty: write LaTeX in it, such as A B")
     if "$" in text:
@@ -89,7 +89,7 @@ def _refuse_no_side(name: str, text: str) -> None:
 
 
 def model(text: str) -> str:
-    """Return the row that a `config.json` has in the calculator, with its forms.
+    """Return the calculator's data for the model of a `config.json`, with its closed forms.
 
     Raises       ValueError, the sentence of `derivations count`, for a configuration that is not understood
     """
@@ -108,7 +108,7 @@ def _symbols(shapes: str) -> tuple[tuple[str, str], ...]:
 
 
 def _by_typings(text: str, settings: Settings) -> tuple[str, str, Sequence[str]]:
-    """Return what the judge says of the one equation of a text."""
+    """Return the judge's level for the one equation of a text, the reason, and the kinds of the letters."""
     asked = read_text(text, "markdown").blocks
     whole = Document(NAME, (*read_text(settings.preamble(), "markdown").blocks, *asked))
     try:
@@ -124,7 +124,7 @@ def _by_typings(text: str, settings: Settings) -> tuple[str, str, Sequence[str]]
 
 
 def _statements(whole: Document) -> Iterator[Statement]:
-    """Yield what is said by the formulas of a document, as far as each is understood."""
+    """Yield the statements of the formulas in a document that are understood."""
     for block in whole.blocks:
         for passage in block.passages:
             if passage.syntax != "prose":
@@ -133,7 +133,7 @@ def _statements(whole: Document) -> Iterator[Statement]:
 
 
 def _decided(typings: Sequence[Elaborated]) -> tuple[str, str, Sequence[str]]:
-    """Return what the judge says under all typings together, and the kinds of the letters under each."""
+    """Return the judge's level and reason for all typings together, and the kinds of the letters in each typing."""
     found = [decided(typing) for typing in typings]
     levels = {each.level for each in found}
     kinds = (", ".join(f"{letter.key}: {KINDS[kind]}" for letter, kind in typing.kinds) for typing in typings)
@@ -152,6 +152,6 @@ answered = partial(answer, QUESTIONS)
 
 
 def warm() -> None:
-    """Judge a first formula, so that what is computed once is computed before a reader asks."""
+    """Judge a first formula, so that caches are filled before a reader asks."""
     document("$a = a$", "markdown")
     equation("a", "a")

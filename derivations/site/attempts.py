@@ -1,4 +1,4 @@
-"""The tests that try to break a result, read from their sources, which a checkout has beside the package.
+"""The tests that try to break a result, read from the sources of the tests in a checkout.
 
 Definition   a wrong variant is a row (what is broken, result, claim, step, wrong expression) of a table that a test
              gives to `broken_steps`; another attempt is a test that asks `is_refused` and names the result: its name
@@ -23,7 +23,7 @@ Builds = Mapping[tuple[str, str], str]  # the id of a result, by the module and 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt: what is broken in the words of the test, whether it is a wrong variant, the file of the test."""
+    """One attempt to break a result: its description in the test, whether it is a wrong variant, and the file."""
 
     what: str
     is_variant: bool
@@ -31,7 +31,7 @@ class Attempt:
 
 
 def read_attempts(folder: Path, results: Mapping[str, Callable[[], Any]]) -> dict[str, list[Attempt]]:
-    """Return the attempts that the tests in a folder make at each result of the catalogue.
+    """Return the attempts of the tests in a folder to break each result of the catalogue.
 
     Raises       ValueError where the folder has no test
     """
@@ -50,7 +50,7 @@ def read_attempts(folder: Path, results: Mapping[str, Callable[[], Any]]) -> dic
 
 
 class _Module:
-    """A module of tests: what its names stand for."""
+    """A module of tests, with the objects that its names refer to."""
 
     def __init__(self, tree: ast.Module, builds: Builds, file: str) -> None:
         self.tree, self.builds, self.file = tree, builds, file
@@ -63,7 +63,7 @@ class _Module:
                 self.assigned[node.targets[0].id] = node.value
 
     def attempts(self) -> Iterator[tuple[str, Attempt]]:
-        """Yield each attempt with the id of the result that it is made at."""
+        """Yield each attempt with the id of the result that it tries to break."""
         for test in self.tree.body:
             if not isinstance(test, ast.FunctionDef) or not test.name.startswith("test_"):
                 continue
@@ -82,11 +82,11 @@ class _Module:
                     yield from ((name, Attempt(what.value, True, self.file)) for name in self._results(result))
 
     def _value(self, node: ast.expr) -> ast.expr:
-        """Return what a name of the module was given, or the expression itself."""
+        """Return the expression that the module assigns to a name. Return any other expression as it is."""
         return self.assigned.get(node.id, node) if isinstance(node, ast.Name) else node
 
     def _named(self, test: ast.FunctionDef) -> Iterable[str]:
-        """Return the results that a test calls, or that its parameters are."""
+        """Return the ids of the results that a test calls or takes as parameters."""
         calls = [node.func for node in ast.walk(test) if isinstance(node, ast.Call)]
         given = [each for decorator in test.decorator_list for each in ast.walk(decorator)]
         wanted = [*calls, *(node for node in given if isinstance(node, ast.Name | ast.Attribute))]
@@ -99,7 +99,7 @@ class _Module:
             yield from (name for name in self.builds.values() if name.startswith(topic))
 
     def _results(self, node: ast.expr) -> Iterator[str]:
-        """Yield the id of the result that an expression is the function of, if it is."""
+        """Yield the id of a result if the expression is the function that returns it."""
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             module, name = ".".join(self.imported.get(node.value.id, ("",))), node.attr
         else:

@@ -1,4 +1,4 @@
-"""The whole site: pages of results, layers and docs, written to a folder in a visible order of steps.
+"""The whole site: pages of results, layers and docs, put together as files by their paths.
 
 Result       files that work from any folder and any web server, and that load nothing from elsewhere
 """
@@ -38,7 +38,7 @@ Uses = Mapping[str, list[Use]]  # by the name of a result or layer, what refers 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a site is built from: results, layers, names of models, pages or none."""
+    """What a site is built from: results, layers, names of models, and the folder of docs if there is one."""
 
     results: Sequence[ResultView]
     layers: Sequence[LayerView]
@@ -67,7 +67,7 @@ def _read(asked: tuple[str, str]) -> tuple[Verdict, ResultView]:
 
 
 def built(contents: Contents, setter: Setter) -> dict[str, str | bytes]:
-    """Return the files of a site by their paths, but for the numbers of the calculator; `setter` sets all formulas."""
+    """Return the files of a site by path, without the data of the calculator; `setter` typesets all formulas."""
     formulas = Formulas()
     paths = {view.id: view.path for view in contents.results} | {view.name: view.path for view in contents.layers}
     documents = [] if contents.docs is None else read_documents(contents.docs, formulas, paths)
@@ -125,7 +125,7 @@ def _deeper(text: str) -> str:
 
 
 def _uses(contents: Contents, documents: Sequence[Document]) -> Uses:
-    """Return what refers to each result and layer: pages that show it, results whose source it is, layers of parts."""
+    """Return the uses of each result and layer: pages that show it, results that cite it, layers that contain it."""
     uses: dict[str, list[Use]] = defaultdict(list)
     known = {view.id for view in contents.results}
     for view in contents.results:

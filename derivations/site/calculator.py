@@ -74,7 +74,7 @@ _Set = tuple[tuple[str, Expr], ...]
 
 @dataclass
 class _Forms:
-    """The different sets of closed forms, each form under the path of its number, in the order of their first use."""
+    """The distinct sets of closed forms, numbered in the order of their first use. A set maps JSON paths to forms."""
 
     places: dict[_Set, int] = field(default_factory=dict)
     known: dict[Any, Any] = field(default_factory=dict)  # what was derived of an architecture, for its other models
@@ -92,7 +92,7 @@ class _Forms:
         return found
 
     def place(self, forms: _Set) -> int:
-        """Return the place of a set of forms."""
+        """Return the number of a set of forms. A new set gets the next number."""
         return self.places.setdefault(forms, len(self.places))
 
 
@@ -110,7 +110,7 @@ def calculator_script(counted: Mapping[str, Any], planned: Mapping[str, Any]) ->
 
 
 def row_of(model: Model) -> dict[str, Any]:
-    """Return the row of one model, and its own forms."""
+    """Return the data of one model, and the closed forms that it uses."""
     found = _joined(_counted({"": model}), _planned({"": model}))
     models = found.pop("models")
     return {"model": models[""], **found}
@@ -118,18 +118,18 @@ def row_of(model: Model) -> dict[str, Any]:
 
 @rarely_collecting()
 def counts_of(models: Iterable[str]) -> dict[str, Any]:
-    """Return the closed forms of the counts of models, and for each model which forms are its own, with its sizes."""
+    """Return the closed forms of the counts of models, and for each model its sizes and the numbers of its forms."""
     return _counted({name: named_model(name) for name in models})
 
 
 @rarely_collecting()
 def plans_of(models: Iterable[str]) -> dict[str, Any]:
-    """Return the parts of the bytes that models take on devices, and for each model which parts are its own."""
+    """Return the parts of the bytes that models take on devices, and for each model the numbers of its parts."""
     return _planned({name: named_model(name) for name in models})
 
 
 def _joined(counted: Mapping[str, Any], planned: Mapping[str, Any]) -> dict[str, Any]:
-    """Return counts and plans of the same models as one: of each model, and of the letters of both."""
+    """Return the counts and plans of the same models merged into one mapping, with the letters of both."""
     models = {name: {**row, **planned["models"][name]} for name, row in counted["models"].items()}
     letters = dict(sorted({**counted["letters"], **planned["letters"]}.items()))
     return {"forms": counted["forms"], "parts": planned["parts"], "letters": letters, "models": models}
@@ -156,7 +156,7 @@ def _letters(sets: Iterable[_Set]) -> dict[str, tuple[str, str]]:
 
 
 def _counts_row(model: Model, forms: _Forms) -> dict[str, Any]:
-    """Return what is particular to a model: sizes as texts, since they may be larger than JavaScript's numbers."""
+    """Return the counts of a model by phase, and its sizes as texts, since they may be too large for JavaScript."""
     found: dict[str, Any] = {"phases": {}, "limits": {}}
     for phase in PHASES:
         try:
@@ -171,13 +171,13 @@ def _counts_row(model: Model, forms: _Forms) -> dict[str, Any]:
 
 
 def _plans_row(model: Model, places: dict[Parts, int]) -> dict[str, Any]:
-    """Return the plans of a model: of each type of numbers, and of its weights as they are stored."""
+    """Return the plans of a model for any type of numbers, and, if its weights are packed, for weights as stored."""
     found = {"plans": _plans(model, places, as_stored=False)}
     return found if model.storage.layout is None else {**found, "stored": _plans(model, places, as_stored=True)}
 
 
 def _made_for(model: Model) -> tuple[int, str] | None:
-    """Return the positions that a model was made for, and what `derivations fit` says beyond them."""
+    """Return the number of positions that a model was made for, and the remark of `derivations fit` on longer texts."""
     if model.made_for is None:
         return None
     (words,) = beyond(model, model.made_for + 1)
@@ -185,7 +185,7 @@ def _made_for(model: Model) -> tuple[int, str] | None:
 
 
 def _plans(model: Model, places: dict[Parts, int], as_stored: bool) -> dict[str, dict[int, int | str]]:
-    """Return the places of the parts by purposes and ranks; the reason, where there is no plan."""
+    """Return the number of each plan's parts by purpose and ranks, or the reason why there is no plan."""
     found: dict[str, dict[int, int | str]] = {purpose: {} for purpose in ON_DEVICES}
     for purpose, ranks, parts in plans(model, as_stored):
         known = parts if isinstance(parts, str) else places.setdefault(parts, len(places))
@@ -247,7 +247,7 @@ def calculator_page(models: Iterable[str], has_python: bool = False) -> Page:
 
 
 def _choice(name: str, values: Iterable[str | tuple[str, str]]) -> Html:
-    """Return a field with values, or with values and their titles."""
+    """Return a form field that offers values, which may have titles."""
     pairs = (each if isinstance(each, tuple) else ("" if each == AS_STORED else each, each) for each in values)
     options = (element("option", title, value=value) for value, title in pairs)
     words = FIELDS.get(name, name)
@@ -266,7 +266,7 @@ def _slider(name: str) -> Html:
 
 
 def _own() -> list[Html]:
-    """Return the field that takes a model of the reader's."""
+    """Return the field into which a reader pastes the configuration of a model."""
     words = "Paste a config.json, or drop the file here; the package reads it in your browser."
     box = element("textarea", name="config", rows="4", spellcheck="false", id="config")
     button = element("button", "Read", type="button", id="read")

@@ -1,4 +1,4 @@
-"""Whether a model fits on devices, for the calculator: the bytes of `derivations fit` on one device of several.
+"""Whether a model fits on devices, for the calculator: the bytes that `derivations fit` counts on each device.
 
 Definition   a text is served, or a step of training is done by the defaults of `derivations fit --train`; the devices
              are tensor parallel ranks. The bytes of a number are letters, so that one plan holds for every type; where
@@ -45,7 +45,7 @@ def devices() -> list[tuple[str, str, int]]:
 
 
 def plans(model: Model, as_stored: bool) -> Iterator[tuple[str, int, Parts | str]]:
-    """Yield purposes and numbers of ranks, with the parts of the bytes on each rank, or why there are none.
+    """Yield each purpose and number of ranks, with the parts of the bytes on a rank, or why there is no plan.
 
     Definition   the weights are as stored, or have the type whose bytes are `NUMBER`
     """
@@ -73,7 +73,7 @@ def plans(model: Model, as_stored: bool) -> Iterator[tuple[str, int, Parts | str
 
 
 def _in_letters(part: Part, widths: Mapping[str, Expr]) -> Expr:
-    """Return the bytes of a part with a letter in the place of the bytes of a number."""
+    """Return the bytes of a part, with a letter for the number of bytes of one number."""
     width = widths.get(part.name)
     if width is None:
         return part.bytes

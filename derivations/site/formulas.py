@@ -26,7 +26,7 @@ _MARK = re.compile(f"{_OPEN}([0-9]+){_CLOSE}")
 
 @dataclass(frozen=True)
 class Formula:
-    """LaTeX without delimiters, whether it stands in a line of its own, and KaTeX's name of the markup."""
+    """LaTeX without delimiters, whether it is a display formula, and the output format that KaTeX writes."""
 
     latex: str
     display: bool
@@ -39,7 +39,7 @@ Setter = Callable[[Sequence[Formula]], Sequence[str]]  # formulas to HTML, in or
 
 
 def written(letters: Letters) -> dict[str, str]:
-    """Return the attributes that hold other letters: which notation has which of the texts, and each text once."""
+    """Return the HTML attributes that hold a formula in other notations. Each distinct text is stored once."""
     texts = list(dict.fromkeys(letters.values()))
     if not texts:
         return {}
@@ -48,7 +48,7 @@ def written(letters: Letters) -> dict[str, str]:
 
 
 def _late(parts: Iterable[str]) -> Iterator[tuple[str, bool]]:
-    """Yield formulas, and whether enough stands before each."""
+    """Yield each formula, and whether at least `AHEAD` letters of LaTeX come before it."""
     length = 0
     for latex in parts:
         yield latex, length >= AHEAD
@@ -57,26 +57,26 @@ def _late(parts: Iterable[str]) -> Iterator[tuple[str, bool]]:
 
 @dataclass
 class Formulas:
-    """The different formulas of all pages, by their place in the order of their first use."""
+    """The distinct formulas of all pages, numbered in the order of their first use."""
 
     places: dict[Formula, int] = field(default_factory=dict)
 
     def inline(self, latex: str) -> Html:
-        """Return the mark of a formula in a line of text."""
+        """Return the placeholder of a formula in a line of text."""
         return self._mark(Formula(latex, False))
 
     def display(self, latex: str, letters: Letters = NO_LETTERS) -> Html:
-        """Return the mark of a formula in a line of its own, which scrolls by itself where a screen is narrow."""
+        """Return the placeholder of a display formula, which scrolls by itself where a screen is narrow."""
         return element("div", self._mark(Formula(latex, True)), class_="display", **written(letters))
 
     def later(self, latex: str, display: bool = True, letters: Letters = NO_LETTERS) -> Html:
-        """Return the mark of a formula that is set when it comes into view."""
+        """Return the placeholder of a formula that is typeset when it comes into view."""
         name, class_ = ("div", "display later") if display else ("span", "later")
         mark = self._mark(Formula(latex, display, "mathml"))
         return element(name, mark, class_=class_, **written(letters))
 
     def displays(self, rows: Iterable[str], letters: Sequence[Letters] = ()) -> list[Html]:
-        """Return the marks of formulas below one another, of which the first are set ahead."""
+        """Return the placeholders of display formulas below one another. Only the first are typeset ahead."""
         shown = zip_longest(_late(rows), letters, fillvalue=NO_LETTERS)
         return [
             self.later(latex, letters=others) if late else self.display(latex, others)
@@ -84,7 +84,7 @@ class Formulas:
         ]
 
     def inlines(self, parts: Iterable[str], letters: Sequence[Letters] = ()) -> list[Html]:
-        """Return the marks of formulas in lines of text, of which the first are set ahead."""
+        """Return the placeholders of formulas in lines of text. Only the first are typeset ahead."""
         shown = zip_longest(_late(parts), letters, fillvalue=NO_LETTERS)
         return [
             self.later(latex, False, others) if late else element("span", self.inline(latex), **written(others))
@@ -92,7 +92,7 @@ class Formulas:
         ]
 
     def taken(self, html: Html, others: Formulas) -> Html:
-        """Return what was written with the marks of other formulas, with the marks that these ones give them."""
+        """Return HTML in which the placeholders of `others` are replaced by those of this collection."""
         known = list(others.places)
         return Html(_MARK.sub(lambda mark: self._mark(known[int(mark[1])]).text, html.text))
 
@@ -100,6 +100,6 @@ class Formulas:
         return Html(f"{_OPEN}{self.places.setdefault(formula, len(self.places))}{_CLOSE}")
 
     def fill(self, pages: dict[str, str], setter: Setter) -> dict[str, str]:
-        """Return the pages with every mark replaced by its formula as `setter` sets it."""
+        """Return the pages with every placeholder replaced by its formula, typeset by `setter`."""
         html = setter(list(self.places))
         return {path: _MARK.sub(lambda mark: html[int(mark[1])], text) for path, text in pages.items()}

@@ -1,4 +1,4 @@
-r"""What a page asks about a NumPy function that its reader pastes: whether it is a layer, its gradient, its cost.
+r"""Answers about a NumPy function that a reader pastes into a page: whether it is a layer, its gradient, its cost.
 
 Definition   the text is run, as `derivations prove` runs a file, and its function is lifted; two questions, so that the
              verdict is shown before the gradient is proved
@@ -57,7 +57,7 @@ _BETWEEN_SIZES = re.compile(r",|\s[x×]\s")
 
 @dataclass(frozen=True)
 class _Studied:
-    """A pasted function, followed or not: its equations, and the verdict where it was compared with a layer."""
+    """A pasted function: its equations or its refusal, and the verdict if it was compared with a layer."""
 
     verdict: Verdict | None
     lifted: Lifted | None
@@ -65,7 +65,7 @@ class _Studied:
 
 
 def function(text: str, shapes: str, layer: str) -> str:
-    """Return the verdict on the function of a text and a layer, its equations in LaTeX, and its FLOPs.
+    """Return the verdict on whether a pasted function is a layer, its equations in LaTeX, and its FLOPs.
 
     `shapes` has a line `argument: sizes` for each argument whose shape is not that of the layer's, such as `Q: n x d`.
     Without a layer the function is only lifted, and needs all shapes.
@@ -84,7 +84,7 @@ def function(text: str, shapes: str, layer: str) -> str:
 
 
 def gradient(text: str, shapes: str, layer: str) -> str:
-    """Return the backward pass of the function of a text in LaTeX, and the level of the proof that it is the gradient.
+    """Return the backward pass of a pasted function in LaTeX, and the level of the proof that it is the gradient.
 
     Arrays that are proved to be a softmax or a norm are written as one before it is differentiated.
     """
@@ -112,7 +112,7 @@ answered = partial(answer, QUESTIONS)
 
 
 def warm() -> None:
-    """Prove and differentiate the function of the page, so that what is computed once is computed before."""
+    """Prove and differentiate the sample function, so that caches are filled before a reader asks."""
     function(SAMPLE, "", SAMPLE_LAYER)
     gradient(SAMPLE, "", SAMPLE_LAYER)
 
@@ -130,7 +130,7 @@ def _shown(layer: Layer | None) -> dict[str, Any]:
 
 
 def _flops(lifted: Lifted) -> dict[str, Any]:
-    """Return the FLOPs of a function as a formula, and what was counted by the name of a function."""
+    """Return the FLOPs of a function as a formula, and notes on what was counted as a named function."""
     from numeric.lifting import count_lifted  # deferred, as above
 
     try:
@@ -142,7 +142,7 @@ def _flops(lifted: Lifted) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _studied(text: str, shapes: str, layer: str) -> _Studied:
-    """Return what is known of a pasted function; both questions about it run it once."""
+    """Return what is known of a pasted function. A cache runs it only once for both questions."""
     from numeric.lifting import NotFollowed, checked_lift, prove  # deferred, as above
 
     defined = _defined(text)
@@ -170,7 +170,7 @@ def _layer(name: str) -> Layer:
 
 
 def _defined(text: str) -> Callable[..., Any]:
-    """Run a text; return its function: the one that no other function of it names."""
+    """Run a text and return its function. Of several functions, return the one that no other function refers to."""
     if len(text) > LARGEST:
         raise ValueError(f"more than {LARGEST:,} characters: paste one function")
     try:
@@ -214,7 +214,7 @@ def _only(tree: ast.Module) -> str:
 
 
 def _needed(defined: Callable[..., Any]) -> list[str]:
-    """Return the parameters that have no value of their own."""
+    """Return the names of the parameters that have no default value."""
     return [
         name
         for name, parameter in inspect.signature(defined).parameters.items()

@@ -22,7 +22,7 @@ and $(a + b)^2 = a^2 + b^2$. The softmax is $y_i = \frac{e^{x_i}}{\sum_{j=1}^n e
 
 
 def judge_page(has_python: bool, layers: Mapping[str, str] | None = None) -> Page:
-    """Return the page; without Pyodide in the site, or without its NumPy, it says how to have it.
+    """Return the page. If the site lacks Pyodide or its NumPy, the page explains how to add it.
 
     `layers` are the titles of those that a function can be compared with, by their names; None where NumPy is absent.
     """
@@ -142,7 +142,7 @@ def _ask() -> Html:
 
 
 def _answer() -> Html:
-    """Return where the answer stands: the script puts it below the form that asks, where its button is."""
+    """Return the section for the answer. The script moves it below the form whose button was pressed."""
     stop = element("button", "Stop", type="button", id="stop", disabled=True)
     progress = element("progress", id="progress", aria_label="Progress", hidden=True)
     state = element("p", stop, " ", element("span", id="status", role="status"), " ", progress, class_="asking")

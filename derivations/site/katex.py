@@ -28,7 +28,7 @@ class Katex:
     folder: Path
 
     def __call__(self, formulas: Sequence[Formula]) -> list[str]:
-        """Return the HTML of each formula, with MathML in it for readers of the screen.
+        """Return the HTML of each formula, with MathML in it for screen readers.
 
         Raises       ValueError that names the first formula which KaTeX does not set
         """

@@ -52,7 +52,7 @@ def beside(layer: Layer, source: str) -> list[WithCode]:
 
 
 def _statements(source: str) -> Iterator[tuple[str, str]]:
-    """Yield the name that each statement of the last function assigns, or nothing, and its lines."""
+    """Yield each statement of the last function: the name that it assigns, or an empty text, and its lines."""
     lines = source.splitlines()
     function = next(node for node in reversed(ast.parse(source).body) if isinstance(node, ast.FunctionDef))
     for node in function.body:
@@ -65,7 +65,7 @@ def _statements(source: str) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class LayerView:
-    """Everything that the page of a layer shows, written with formulas of its own, and the names of its parts."""
+    """Everything that the page of a layer shows, with a separate collection of formulas, and the names of its parts."""
 
     name: str
     title: str
@@ -115,14 +115,14 @@ def read_layer(name: str, layer: Layer, source: Callable[[Layer], str]) -> Layer
 
 
 def layer_html(view: LayerView, formulas: Formulas, used: Iterable[Use]) -> Page:
-    """Return the page of a layer; `used` are what refers to it."""
+    """Return the page of a layer; `used` lists what refers to it."""
     back = Page(view.path, "", Html("")).root
     content = joined([formulas.taken(view.content, view.formulas), *used_by(used, back)])
     return Page(view.path, view.title, content, "layer", " ".join([view.name, *aliases_of(view.name)]))
 
 
 def layers_page(pages: Mapping[str, Page]) -> Page:
-    """Return the page that lists all layers by the room of their concept, each with what it is."""
+    """Return the page that lists all layers by the folder of their module, each with a short description."""
     rooms: dict[str, list[Html]] = defaultdict(list)
     for name, page in pages.items():
         build = getattr(LAYERS[name], "func", LAYERS[name])
@@ -136,7 +136,7 @@ def layers_page(pages: Mapping[str, Page]) -> Page:
 
 
 def _said_of(docstring: str) -> str:
-    """Return what the first line of a docstring says is returned, without what it says of options."""
+    """Return the description of a layer in the first line of its docstring, without the clauses about options."""
     line = docstring.partition("\n")[0].partition(";")[0].removeprefix("Return ").rstrip(".")
     return ", ".join(clause for clause in line.split(", ") if "`" not in clause)
 

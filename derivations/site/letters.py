@@ -1,4 +1,4 @@
-"""The letters of the calculator, and what they stand for: those of the package, of architectures, and of its own.
+"""The letters of the calculator and their meanings: from the package, from architectures, and the calculator's own.
 
 Definition   a type has the bytes of a number, `NUMBER`; what is computed has at least two, `WORKING`, since a type of
              one byte is for storage; an optimiser keeps a copy in float32 of weights in a narrower type, `COPY`
@@ -53,7 +53,7 @@ SIDES = ("encoder", "decoder")
 
 
 def meaning_of(name: str) -> str:
-    """Return what a letter stands for, or an empty text; `h_encoder` are the heads of the encoder."""
+    """Return the meaning of a letter, or an empty text; `h_encoder` is the number of heads of the encoder."""
     stem, _, last = name.rpartition("_")
     found = OWN.get(name) or meaning(name)
     if found or not stem:

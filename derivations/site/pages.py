@@ -50,7 +50,7 @@ def read_documents(folder: Path, formulas: Formulas, paths: Mapping[str, str]) -
 
 
 class _Reader:
-    """A reader of one page: Markdown with the rules above."""
+    """Reads one page of Markdown, with the rules in the docstring of the module."""
 
     def __init__(self, formulas: Formulas, paths: Mapping[str, str], known: Collection[str]) -> None:
         self.formulas, self.paths, self.known = formulas, paths, known
@@ -124,7 +124,7 @@ def _rule(write: Callable[[Token], Html]) -> Callable[..., str]:
 
 
 def _formula(state: StateInline, silent: bool) -> bool:
-    """Read a formula between dollar signs; a backslash in front of one, which is a sign, was read before."""
+    """Read a formula between dollar signs. An escaped dollar sign never reaches this function."""
     found = _INLINE.match(state.src, state.pos)
     if found is None:
         return False

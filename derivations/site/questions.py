@@ -1,4 +1,4 @@
-"""How a page asks: a question by its name, what was pasted as texts, shapes line by line, and JSON as the answer."""
+"""How a page calls Python: the name of a function, texts as arguments, shapes line by line, and JSON as the answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Questions = Mapping[str, Callable[..., str]]  # functions of texts that return J
 
 
 def answer(questions: Questions, name: str, *given: str) -> str:
-    """Return the answer of the function called `name` as JSON, or `refused` with its sentence."""
+    """Return the answer of the function called `name` as JSON, or `refused` with the message of its error."""
     try:
         return f'{{"answer": {questions[name](*given)}}}'
     except ValueError as error:

@@ -102,7 +102,7 @@ class _Printed:
     statements: tuple[Row, ...]
 
     def chains(self, claims: Sequence[Claim]) -> Iterator[tuple[Row, ...]]:
-        """Yield the rows of the steps of each claim; on the page a condition follows them."""
+        """Yield the rows of the steps of each claim, without the row of a condition that follows them on the page."""
         rows = iter(self.page.rows)
         for claim, statement in zip(claims, self.statements, strict=True):
             yield tuple(islice(rows, len(claim.steps)))
@@ -155,7 +155,7 @@ def _claims(claims: Sequence[Claim], printed: Mapping[str, _Printed]) -> Iterato
 
 
 def _letters_of_notes(found: Mapping[str, tuple[Note, ...]]) -> Iterator[Letters]:
-    """Yield the other letters of each formula of the notes; none where a notation counts the formulas otherwise."""
+    """Yield each formula of the notes in the other notations, except those with a different number of formulas."""
     formulas = {name: _formulas(notes) for name, notes in found.items()}
     for place, own in enumerate(formulas[OURS]):
         same = {name: each[place] for name, each in formulas.items() if len(each) == len(formulas[OURS])}
@@ -167,7 +167,7 @@ def _formulas(notes: Iterable[Note]) -> list[str]:
 
 
 def _differing(written: Mapping[str, str]) -> tuple[str, Letters]:
-    """Return what is ours, and what is written otherwise."""
+    """Return the text in our notation, and the texts of the other notations where they differ from it."""
     own = written[OURS]
     return own, {name: latex for name, latex in written.items() if latex != own}
 
@@ -228,7 +228,7 @@ def listed(title: Titled) -> Html:
 
 
 def titled(typed: str, latex: Sequence[str]) -> Titled:
-    """Return a title that was typed with its formulas between dollar signs, of which `latex` has each part printed."""
+    """Return the parts of a title typed with formulas between dollar signs; `latex` has each part as it is printed."""
     parts = zip(title_parts(typed), latex, strict=True)
     return tuple((plain_title(f"${part}$"), shown) if at % 2 else (part, "") for at, (part, shown) in enumerate(parts))
 
@@ -281,7 +281,7 @@ def _statements(view: ResultView, formulas: Formulas) -> Iterator[Html]:
 
 
 def _steps(view: ResultView, formulas: Formulas) -> Iterator[Html]:
-    """Yield the steps of every claim, each closed until it is opened."""
+    """Yield the steps of every claim, each collapsed until a reader opens it."""
     yield element("h2", "Steps", id="steps")
     for number, claim in enumerate(view.claims, 1):
         if len(view.claims) > 1:
@@ -292,7 +292,7 @@ def _steps(view: ResultView, formulas: Formulas) -> Iterator[Html]:
 
 
 def _step(view: StepView, anchor: str, formulas: Formulas, has_formula: bool) -> Html:
-    """Return a step with the law of its rule, at its own address."""
+    """Return a step with the law of its rule, as an element with the given anchor."""
     law = element("p", listed(_law(view.rule)), class_="law") if view.rule in RULES else None
     shown = formulas.later(view.latex, letters=view.letters) if has_formula else None
     return element("li", element("details", element("summary", view.rule, class_="rule"), law, shown, id=anchor))
@@ -306,7 +306,7 @@ def _law(rule: str) -> Titled:
 
 
 def _attempts(tried: Sequence[Attempt]) -> Iterator[Html]:
-    """Yield what the tests try against the result, which the judge refuses or a test fails."""
+    """Yield the list of the attempts of the tests to break the result, with their files."""
     if not tried:
         return
     yield element("h2", "Tests that try to break it", id="tests")
@@ -322,7 +322,7 @@ def _attempts(tried: Sequence[Attempt]) -> Iterator[Html]:
 
 
 def copies(texts: Mapping[str, tuple[str, Letters]]) -> Html:
-    """Return a button for each text, by its name, which copies it in the letters that the page shows."""
+    """Return a button for each named text, which copies the text in the notation that the page shows."""
     buttons = (
         element("button", f"Copy {name}", type="button", data_copy=text, **written(letters))
         for name, (text, letters) in texts.items()
@@ -331,7 +331,7 @@ def copies(texts: Mapping[str, tuple[str, Letters]]) -> Html:
 
 
 def _choice_of_letters(view: ResultView, notation: str) -> Html:
-    """Return the switch between notations, of those that write this result otherwise, and the link to their page."""
+    """Return the menu of the notations that write this result differently, with a link to the page about notation."""
     seen = [*view.letters, *(claim.letters for claim in view.claims)]
     steps = [step.letters for claim in view.claims for step in claim.steps]
     options = [element("option", TITLES[OURS], value=OURS)]

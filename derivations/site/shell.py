@@ -1,4 +1,4 @@
-"""What every page of a site has around its content: the head, the navigation, the search box, the footer."""
+"""The frame of every page of a site: the head, the navigation, the search box, the footer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PLACES = (
 
 @dataclass(frozen=True)
 class Page:
-    """A page: its path in the site, its title, its content, and how it is found."""
+    """A page: its path in the site, its title, its content, its scripts, and the words that the search finds it by."""
 
     path: str
     title: str
@@ -38,7 +38,7 @@ class Page:
 
     @property
     def root(self) -> str:
-        """The way from the page to the root of the site."""
+        """The relative path from the page to the root of the site."""
         return "../" * self.path.count("/")
 
 

@@ -1,4 +1,4 @@
-"""What the start page says to a visitor first: what this is, what one can do here, how to have it."""
+"""The introduction on the start page: what the site is, what a visitor can do, how to install the package."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PACKAGE = "derivations"
 
 
 def welcomed(content: Html, results: int, layers: int, models: int) -> Html:
-    """Return the content of a page with the words to a visitor below its title."""
+    """Return the content of the start page with the introduction below its title."""
     title, end, rest = content.text.partition("</h1>")
     return Html(title + end) + _welcome(results, layers, models) + Html(rest)
 

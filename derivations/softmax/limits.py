@@ -91,7 +91,7 @@ def with_maxima() -> tuple[Equation, ...]:
 
 @result
 def cold_limit() -> Derivation:
-    """As the temperature 1/b tends to 0, the largest inputs share all the weight; any input has this form."""
+    """As the temperature 1/b tends to 0, the largest inputs share all the weight equally, whatever the inputs are."""
     b, M, r = scalar("b", positive=True), mask_array("M", n), array("r", n)
 
     def power(place: Expr) -> Expr:

@@ -147,7 +147,7 @@ def order_preserved() -> Derivation:
 
 @result
 def jacobian() -> Derivation:
-    """The derivative of every entry by every input."""
+    """The derivative of every entry with respect to every input."""
     z = total(exp(x[j]))
     return derivation(
         "Jacobian of softmax",
@@ -165,7 +165,7 @@ def jacobian() -> Derivation:
 
 @result
 def jacobian_diagonal() -> Derivation:
-    """The derivative of an entry by its own input."""
+    """The derivative of an entry with respect to its own input."""
     return derivation(
         "Derivative of an entry of softmax by its own input",
         claim(
@@ -180,7 +180,7 @@ def jacobian_diagonal() -> Derivation:
 
 @result
 def log_jacobian() -> Derivation:
-    """The logarithm of an entry: the subtracted term is the same for all entries."""
+    """The logarithm of an entry is its input minus log-sum-exp, and its derivative is a Kronecker delta minus y."""
     return derivation(
         "Derivative of log softmax",
         claim(log(y[i]), step("exponent", x[i] - log(total(exp(x[j]))))),

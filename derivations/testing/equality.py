@@ -57,7 +57,7 @@ class Equality:
     assumed: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Return one line."""
+        """Return the outcome and the assumptions made, in one line."""
         return "proved for all values" + _taken(self.assumed)
 
 
@@ -105,7 +105,7 @@ def assert_equal(
 
 
 def _letters_of_one_side(first: Basic, second: Basic) -> str:
-    """Return which letters stand on one side alone, if both sides have some: often one letter under two names."""
+    """Return a hint on the letters of one side only, if both sides have some: often one letter has two names."""
     left, right = ({symbol.name for symbol in side.free_symbols} for side in (first, second))
     if not left - right or not right - left:
         return ""

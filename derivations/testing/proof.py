@@ -68,7 +68,7 @@ def assert_same(one: Callable[..., Any], other: Callable[..., Any], /, **shapes:
 
 
 def _target(given: Any) -> Any:
-    """Return a layer, a formula or a function from what a user names."""
+    """Return the layer, formula or function to compare with, from an object or a name that the user gives."""
     if isinstance(given, str):
         return get(given).rhs if given in names() else layer_called(given)
     return given.rhs if isinstance(given, Derivation) else given

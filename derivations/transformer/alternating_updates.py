@@ -56,7 +56,7 @@ def stream_router(eps: Expr | int = epsilon) -> Layer:
 
 @catalogued
 def predicted_streams() -> Layer:
-    """Return streams that are predicted from all of them.
+    """Return the predicted streams, each computed from all streams.
 
     Definition   X'_s = X_s + sum_t C_s,t X_t, C_s = R W_P[s]
     Shapes       X and X' (n, S d_model), R (n, S), W_P (S, S, S)
@@ -72,7 +72,7 @@ def predicted_streams() -> Layer:
 
 @catalogued
 def corrected_streams(active: int = 0) -> Layer:
-    """Return predicted streams, moved by what the active one was wrong by.
+    """Return the predicted streams, each corrected by the prediction error of the active stream.
 
     Definition   X''_s = X_s + (1 + k_s)(Z - X_a), k_s = R w_s
     Shapes       X and X'' (n, S d_model), Z (n, d_model), R (n, S), W_K (S, S)
@@ -86,7 +86,7 @@ def corrected_streams(active: int = 0) -> Layer:
 
 
 def _sized(let: Equations, rows: Variable, like: Array) -> Array:
-    """Return rows times numbers that give each the mean square of the rows `like`."""
+    """Return the rows scaled so that each has the mean square of the same row of `like`."""
     wanted = let("ms")(RowMean(square(like)))
     own = let("ms_s", over=(s, S - 1))(RowMean(square(rows[s])))
     given = (ColumnBroadcast(each, d_model) for each in (wanted, own[s]))
@@ -94,7 +94,7 @@ def _sized(let: Equations, rows: Variable, like: Array) -> Array:
 
 
 def new_streams() -> Layer:
-    """Return the streams before the first layer: the rows, and S - 1 maps of them of the same size.
+    """Return the streams before the first layer: the rows, and S - 1 linear maps of them scaled to the same size.
 
     Definition   X_0 = Z, X_s = P_s sqrt(mean(Z^2)) / sqrt(max(mean(P_s^2), 10^-5)), P_s = Z W_s
     Shapes       Z (n, d_model), W (S - 1, d_model, d_model), X (n, S d_model)
@@ -107,7 +107,7 @@ def new_streams() -> Layer:
 
 
 def joined_streams() -> Layer:
-    """Return one row for each position: the mean of the first stream and of maps of the others of its size.
+    """Return one row for each position: the mean of the first stream and of maps of the others, scaled to its size.
 
     Definition   Z = (X_0 + sum_s P_s sqrt(mean(X_0^2)) / sqrt(max(mean(P_s^2), 10^-5))) / S, P_s = X_s W_s
     Shapes       X (n, S d_model), W (S - 1, d_model, d_model), Z (n, d_model)
@@ -123,7 +123,7 @@ def joined_streams() -> Layer:
 
 @result
 def active_stream() -> Derivation:
-    """The active stream moves to what the layer gives, and beyond it by its correction."""
+    """The active stream becomes the output of the layer plus k times its prediction error."""
     A, k = array("A", n, d_model), scalar("k")  # the predicted rows of the active stream, and its correction
     return derivation(
         "The active stream becomes the output of the layer, plus $k$ times what the prediction was wrong by",
@@ -135,7 +135,7 @@ def active_stream() -> Derivation:
 
 @result
 def stream_costs() -> Derivation:
-    """What streams add to a layer: small maps of S numbers, and the mixture of the streams."""
+    """The weights that the streams add to a layer, and the FLOPs of their prediction and correction."""
     router, predicted, corrected = stream_router(), predicted_streams(), corrected_streams()
     return derivation(
         "Parameters of the streams of a layer, and the products of prediction and correction",

@@ -60,7 +60,7 @@ def chosen(column: Expr) -> Indexed:
 
 @result
 def definition() -> Derivation:
-    """The entries of the embedding: row i is the row of the table for token i."""
+    """The entries of the embedding: row i is sqrt(d_model) times the row of the table for token i."""
     return derivation(
         "Definition of the token embedding",
         claim(X[i, k], step("definition", sqrt(d_model) * chosen(k))),

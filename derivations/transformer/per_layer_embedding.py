@@ -1,4 +1,4 @@
-r"""Per-layer embedding: every layer has a table of narrow rows of its own, which a gate lets through.
+r"""Per-layer embedding: every layer has a separate table of narrow token rows, which a gate multiplies.
 
 Definition   C = X_0 W^C / sqrt(d_model), L = (RMSNorm(C) + sqrt(d_E) (E_L)_{tokens}) / sqrt(2),
              Y = (phi(Z W^G) * L) W^U, where X_0 are the rows of the embedding and Z those of the layer
@@ -39,7 +39,7 @@ T, W = array("T", N, vocab, d_E), array("W", N, d_model, d_E)  # the tables and 
 
 @catalogued
 def per_layer_embedding(activation: Named = gelu, *, eps: Expr | int = epsilon) -> Layer:
-    """Return what a layer adds for a token by the row that it has of its own for it.
+    """Return the rows that a layer adds at its positions, computed from the layer's narrow row for each token.
 
     Definition   L = (RMSNorm(X_0 W_C / sqrt(d_model)) + sqrt(d_E) E_L[tokens]) / sqrt(2), Y = (phi(Z W_G) * L) W_U
     Shapes       Z, X_0 and Y (n, d_model), tokens (n,), gamma_E (d_E,), E_L (vocab, d_E), W_C and W_G
@@ -60,7 +60,7 @@ def per_layer_embedding(activation: Named = gelu, *, eps: Expr | int = epsilon) 
 
 @result
 def per_layer_rows() -> Derivation:
-    """One table with the columns of all layers has, in each block, the rows of a layer."""
+    """In one wide table for all layers, each block of columns is the table of one layer."""
     table, maps = Concatenate(T[l], l, N), Concatenate(W[l], l, N)
     return derivation(
         "The rows and the maps of all layers are blocks of one table and of one map",
@@ -73,7 +73,7 @@ def per_layer_rows() -> Derivation:
 
 @result
 def per_layer_gate() -> Derivation:
-    """What a layer adds is linear in the row of the token, each column times its gate."""
+    """What a layer adds is linear in the row L of the token, each column of which is multiplied by its gate."""
     read = Sum(G[i, l] * L[i, l] * W_U[l, k], (l, 0, d_E - 1))
     return derivation(
         "The row of a token is scaled column by column before it is mapped back",
@@ -85,7 +85,7 @@ def per_layer_gate() -> Derivation:
 
 @result
 def per_layer_parameters() -> Derivation:
-    """A layer has a table, and three maps as wide as it."""
+    """A layer has a table of width d_E and three matrices, each with d_E as one of its sizes."""
     return derivation(
         "Parameters of a per-layer embedding",
         claim(Count("parameters", per_layer_embedding()), step("count", d_E * (vocab + 3 * d_model))),

@@ -81,7 +81,7 @@ def of_norm(inputs: Array) -> tuple[Equation, ...]:
 
 
 def with_linear_sublayer(*, post: bool) -> tuple[Equation, ...]:
-    """Return the equations of a block with sub-layer F(X) = X A, to which any other is equal to first order."""
+    """Return the equations of a block with the sub-layer F(X) = X A, the first-order form of any sub-layer."""
     normed = layer_norm().result(S if post else X, gamma=gamma, beta=beta)
     if post:
         return (Equation(S, X + X @ A), *of_norm(S), Equation(Y, normed))
@@ -220,7 +220,7 @@ def gated_branch() -> Derivation:
 
 @result
 def branch_ignores_scale() -> Derivation:
-    """In a pre-norm stack the branch does not grow with the stream: later blocks change it less and less."""
+    """The branch of a pre-norm block does not grow with the stream, so later blocks change the stream less and less."""
     seen = gamma[q] * X_c[i, q] / sqrt(sigma2[i] + epsilon / b**2) + beta[q]
     normed = part("norm", layer_norm())(b * X, gamma=gamma, beta=beta)
     return derivation(
@@ -235,7 +235,7 @@ def branch_ignores_scale() -> Derivation:
 
 @result
 def weighted_residual() -> Derivation:
-    """A larger factor on the stream is a smaller factor on the branch: the norm depends only on their ratio."""
+    """A larger factor on the stream acts like a smaller one on the branch: only their ratio matters, up to epsilon."""
     return derivation(
         "$LayerNorm(a X + F; epsilon) = LayerNorm(X + F/a; epsilon / a^2)$ for every $a > 0$, up to $gamma$ and $beta$",
         claim(L[i, k], step("algebra", X_c[i, k] / sqrt(sigma2[i] + epsilon / b**2))),

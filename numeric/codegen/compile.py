@@ -77,13 +77,13 @@ def compile_layer(layer: Layer, backend: str = "numpy") -> CompiledLayer:
 
 
 def _for_engine(layer: Layer, engine: str) -> CompiledLayer:
-    """Return a layer that an engine runs, after the signature and the checks of its NumPy function."""
+    """Return a layer that an engine runs, with the signature and the checks of its NumPy function."""
     plain = compile_layer(layer)
     return replace(plain, function=EngineFunction(layer, engine, plain.function), backend=engine)
 
 
 def source(layer: Layer, backend: str = "numpy") -> str:
-    """Return a layer as the text of a Python module that runs without this package; the backend may be missing.
+    """Return a layer as the text of a Python module that runs without this package; the backend need not be installed.
 
     Raises       CompileError, ValueError and TypeError as for compile_layer
     """
@@ -91,7 +91,7 @@ def source(layer: Layer, backend: str = "numpy") -> str:
 
 
 def _compiled(layer: Layer, backend_name: str, runs: bool) -> CompiledLayer:
-    """Return a layer after all passes; without `runs`, for its text alone, the backend need not be installed."""
+    """Compile a layer; without `runs` only the text is produced, and the backend need not be installed."""
     backend = backend_called(backend_name)
     plan = plan_of(require_layer(layer))  # the functions to print, each after those that it calls
     names = named(plan)  # the names of the functions, and of the variables in each
@@ -102,7 +102,7 @@ def _compiled(layer: Layer, backend_name: str, runs: bool) -> CompiledLayer:
 
 
 def _module_text(layer: Layer, functions: list[str], backend: Backend) -> str:
-    """Return imports, the array functions in use and the functions, as one module."""
+    """Return the text of one module: the imports, the array functions in use, and the given functions."""
     texts = [backend.primitives[name] for name in backend.needed(names_in("\n".join(functions)))]
     used = names_in("\n".join([*texts, *functions]))
     head = f'"""The layer `{layer.name}` over {backend.arrays}; inputs may have batch axes in front."""\n'

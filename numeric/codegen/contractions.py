@@ -1,4 +1,4 @@
-"""The NumPy text of a contraction: views of its operands, one letter an axis, and one `einsum`.
+"""The NumPy text of a contraction: one `einsum` over views of its operands, with one letter for each axis.
 
 Definition   an operand is read at places that are linear in the indices: a slice of an axis gives one index, an axis
              that is split gives several, a number removes the axis. What remains is a sum of products by letters. A
@@ -24,7 +24,7 @@ __all__ = ["Writer", "contraction_text"]
 
 
 class Writer(NamedTuple):
-    """What the printer of a layer lends: texts of arrays, of whole numbers, and of a table over indices."""
+    """What a contraction needs of the layer's printer: functions that write its parts, and the name of `einsum`."""
 
     array: Callable[[Array], str]
     whole: Callable[[Expr], str]
@@ -71,7 +71,7 @@ def contraction_text(node: Contraction, writer: Writer) -> str:
 
 
 def _readable(node: Contraction) -> Contraction:
-    """Return the contraction with every operand read at ranges: A at i + p is the sum over q of [q = i + p] A at q."""
+    """Return an equal contraction that reads operands at ranges only: A at i + p becomes sum_q [q = i + p] A at q."""
     factor, sums = node.factor, list(node.sums)
     reads: list[Places] = []
     for array, places in node.operands:
@@ -95,7 +95,7 @@ def _group(index: Any) -> list[Symbol]:
 def _arranged(
     text: str, node: Contraction, groups: list[list[Symbol]], own_axes: Mapping[Symbol, Range], writer: Writer
 ) -> str:
-    """Return the text of an array with one axis for each symbol as that of one with an axis for each group."""
+    """Return the text of an array with one axis for each group of symbols, set among zeros where it fills a part."""
     for number in reversed(range(len(groups))):  # the axes after it are merged already
         behind, group = len(groups) - number - 1, groups[number]
         for merged in range(len(group) - 1):
@@ -143,7 +143,7 @@ def _operand(node: Contraction, array: Array, places: tuple[Any, ...], writer: W
 
 
 def _cut(start: Expr, step: Expr, count: Expr, size: Expr, writer: Writer) -> str:
-    """Return the slice of an axis that holds `count` places from a start in steps."""
+    """Return the text of a slice with `count` entries of an axis: start, start + step, ..."""
     end = expand(start + step * (count - 1) + 1)
     first = "" if start == 0 else writer.whole(start)
     to_end = 0 in (expand(end - size), expand(start + step * count - size))  # or the next place is after the axis

@@ -58,7 +58,7 @@ def _stable(expr: Any, arrays: frozenset[Symbol]) -> Any:
 
 
 def _logarithm(expr: Expr) -> Expr | None:
-    """Return the logarithm of what is built from exponentials and positive numbers; None for anything else."""
+    """Return the logarithm of an expression built from exponentials and positive numbers; None for anything else."""
     if isinstance(expr, exp):
         return expr.args[0]
     if isinstance(expr, Number | NumberSymbol):
@@ -85,7 +85,7 @@ def _log_of_sum(logarithms: list[Expr]) -> Expr:
 
 
 def _ratio(expr: Expr) -> Expr | None:
-    """Return a product with exponentials over sums of exponentials without these; None for any other product."""
+    """Rewrite a product of exponentials over sums of exponentials so that it cannot overflow; None for any other."""
     factors = Mul.make_args(expr)
     below = [(factor, terms) for factor in factors if (terms := _sum_below(factor)) is not None]
     if not below:
@@ -126,7 +126,7 @@ def _is_linear_in_exponentials(expr: Expr) -> bool:
 
 
 def _divided(exponent: Expr, terms: list[Expr], power: int) -> tuple[Expr, list[Expr]]:
-    """Return v and the factors s of e^exponent / (e^a + e^b + ...)^power = e^v s s ..., where v is simple.
+    """Split e^exponent / (e^a + e^b + ...)^power into e^v, with v as simple as possible, and factors s; return v and s.
 
     Each s is the share of one term in the sum: e^a / (e^a + e^b + ...) = expit(a - log(e^b + ...)).
     """
@@ -140,7 +140,7 @@ def _divided(exponent: Expr, terms: list[Expr], power: int) -> tuple[Expr, list[
 
 
 def _hyperbolic(factors: tuple[Expr, ...]) -> Expr | None:
-    """Return a product with sinh(u) / cosh(u) as tanh(u): both of them overflow; None for any other product."""
+    """Rewrite sinh(u) / cosh(u) in a product as tanh(u), because both can overflow; None for any other product."""
     powers = dict(factor.as_base_exp() for factor in factors)
     for base, power in powers.items():
         below = powers.get(cosh(base.args[0])) if isinstance(base, sinh) else None

@@ -1,4 +1,4 @@
-"""Formulas of entries and of sizes as Python: the two base printers of the printer of arrays.
+"""Printers of formulas as Python: one for scalars computed from sizes, one for formulas applied to all entries.
 
 A size or a scalar becomes a Python number (`math.sqrt(d_k)`): float32 arrays stay float32 beside it, whereas
 `np.sqrt(5)` would make them float64. A formula of entries becomes NumPy over whole arrays, with the text of an array
@@ -42,7 +42,7 @@ def _stands_below(factor: Expr) -> bool:
 
 
 class _Quotients:
-    """Products as a person writes them, a numerator over a denominator: `x / sqrt(v + epsilon)`."""
+    """A mixin for printers that writes a product as a numerator over a denominator: `x / sqrt(v + epsilon)`."""
 
     def _print_Mul(self: Any, expr: Expr) -> str:
         numerator, denominator = quotient(expr)
@@ -109,18 +109,18 @@ class ScalarPrinter(_Quotients, PythonCodePrinter):
         return f"abs({self._print(expr.args[0])})"
 
     def whole(self, expr: Expr) -> str:
-        """Return an expression of sizes that is an integer, with integer division."""
+        """Return the text of an integer expression of sizes, with integer division."""
         numerator, denominator = fraction(expr)
         over = "" if denominator == 1 else f" // ({self._print(denominator)})"
         return f"({self._print(numerator)}){over}"
 
     def real(self, expr: Expr) -> str:
-        """Return an expression of sizes as a float, so that positions are floats: integers overflow silently."""
+        """Return the text of an expression of sizes as a float, because integers of NumPy overflow without an error."""
         return str(self._print(expr)) if fraction(expr)[1] != 1 else f"float({self._print(expr)})"
 
 
 class FormulaPrinter(_Quotients, SciPyPrinter):
-    """Prints formulas of entries over whole arrays; other libraries override the attributes and `_cast`."""
+    """Prints a formula of entries as operations on whole arrays; subclasses for other libraries override attributes."""
 
     _modules: Mapping[str, str] = MODULES
     _arrays = MODULES["numpy"]  # the name of the array library in the source
@@ -136,7 +136,7 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
         self._dtype = "float"
 
     def _print(self, expr: Any, **settings: Any) -> str:
-        """Print an expression; one without an array is a Python number."""
+        """Print an expression; an expression without arrays is printed as a Python number."""
         if isinstance(expr, Expr | Boolean) and not (expr.free_symbols & self._bindings.keys()):
             return str(self._scalar._print(expr))
         return str(super()._print(expr, **settings))
@@ -146,7 +146,7 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
         return f"{text}.astype({dtype})"
 
     def _number(self, text: str) -> str:
-        """Return a number in the form that a choice takes where all alternatives are numbers."""
+        """Return the text of a number that is an alternative of a choice whose alternatives are all numbers."""
         return text
 
     @contextmanager

@@ -140,7 +140,7 @@ class _Writer:
         return name
 
     def weight_gradients(self, tree: WeightTree) -> dict[str, str]:
-        """Return the gradient with respect to the weights of each part; those of calls of one part add up."""
+        """Return the text of the gradient for the weights of each part: the sum over all calls of the part."""
         found: dict[str, str] = {}
         if not isinstance(self.layer, Gradient):
             return found

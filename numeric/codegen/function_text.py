@@ -14,7 +14,7 @@ __all__ = ["function_text"]
 
 
 def function_text(name: str, arguments: list[str], unit: Unit, lines: Sequence[str], comments: Sequence[str]) -> str:
-    """Return a function as a text; `lines` are those of its body, `comments` the texts after them."""
+    """Return the source of a function; `lines` are the lines of its body, `comments` the comments that follow them."""
     body = [_commented(text, comment) for text, comment in zip(lines, comments, strict=True)]
     return "\n".join([_head(name, arguments), *_docstring(unit), *body]) + "\n"
 

@@ -114,7 +114,7 @@ def _used_in(lines: Sequence[Line], layer: Layer, backend: Backend) -> frozenset
 def _sizes(
     layer: Layer, local: Mapping[Basic, str], used: Set[str], printer: NumPyLayerPrinter
 ) -> tuple[dict[str, Symbol], list[Line]]:
-    """Return, of the sizes in use, those that a caller must give, and lines that read the others from shapes."""
+    """Return the sizes in use that a caller must give, and the lines that read the other sizes in use from shapes."""
     lengths = _axis_lengths(layer)
     sizes = [size for size in _sizes_by_appearance(layer) if local[size] in used]
     asked = {local[size]: size for size in sizes if size not in lengths}
@@ -132,7 +132,7 @@ def _signature(unit: Unit, local: Mapping[Basic, str], asked: Mapping[str, Symbo
 
 
 def _with_sizes(lines: Sequence[Line], measured: Sequence[Line]) -> list[Line]:
-    """Return the lines with those that read sizes in front, but after the line that unpacks a tape."""
+    """Return the lines with those that read sizes put first, but after a line that unpacks a tape."""
     unpacked = sum(line.left_is_tape for line in lines)
     return [*lines[:unpacked], *measured, *lines[unpacked:]]
 
@@ -160,7 +160,7 @@ def _text(name: str, signature: _Signature, unit: Unit, function: Function, body
 
 
 def _called(function: Function, name: str, text: str) -> Function:
-    """Return the function under its name, with the docstring of its text."""
+    """Return the function after setting its name and its docstring, which is that of the text."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = ast.get_docstring(statements(text)[0], clean=False)  # type: ignore[arg-type]  # a def
     return function

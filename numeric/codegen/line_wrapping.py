@@ -91,7 +91,7 @@ def _wrapped_values(value: ast.expr, text: str, indent: str, width: int) -> Iter
 
 
 def _opened(line: str, width: int) -> str:
-    """Return a line that stands in brackets with its longest bracket opened, and what is in there again if need be."""
+    """Break a line that is too long at its longest pair of brackets; pieces that are too long are broken again."""
     brackets = _brackets(line)
     if len(line) <= width or not brackets:
         return line
@@ -102,7 +102,7 @@ def _opened(line: str, width: int) -> str:
 
 
 def _brackets(line: str) -> list[tuple[int, int]]:
-    """Return the places of the outermost brackets that a line opens and closes; quoted ones do not count."""
+    """Return the pairs of indices of the outermost brackets that open and close in a line, leaving out quoted ones."""
     found, opened, quote = [], [], ""
     for place, sign in enumerate(line):
         if quote or sign in "'\"":
@@ -116,7 +116,7 @@ def _brackets(line: str) -> list[tuple[int, int]]:
 
 
 def _pieces(inside: str) -> list[str]:
-    """Return what stands between brackets in pieces: after commas, else before signs of a sum, else of a product."""
+    """Split a text from inside brackets: after commas, else before signs of a sum, else before signs of a product."""
     held, quoted = list(inside), re.finditer(r"'[^']*'|\"[^\"]*\"", inside)
     for start, end in (*_brackets(inside), *((match.start(), match.end() - 1) for match in quoted)):
         held[start : end + 1] = "#" * (end + 1 - start)

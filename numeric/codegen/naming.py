@@ -53,7 +53,7 @@ def _local_names(unit: Unit) -> dict[Basic, str]:
 
 
 def _function_names(plan: Plan, local: Mapping[Unit, Mapping[Basic, str]]) -> dict[Unit, str]:
-    """Return the function name of every layer: the layer's, made different from namesakes and its callers' locals."""
+    """Return the function name of every layer: the layer's name, changed where another function or a local has it."""
     # a local variable with the name of a called function would hide that function
     shadowed: dict[Unit, set[str]] = {unit: set() for unit in plan.units}
     for caller in plan.units:

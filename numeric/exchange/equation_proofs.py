@@ -1,4 +1,4 @@
-"""A graph against a layer, equation by equation: what computes a left-hand side from the others is lifted and proved.
+"""Proof of a graph against a layer, equation by equation: the nodes for each left-hand side are lifted and proved.
 
 Definition   an equation is proved where the nodes between its left-hand side and the arrays that it reads are lifted
              to its right-hand side, all of these arrays uninterpreted; equations without a value in the graph
@@ -90,7 +90,7 @@ def _copies(equation: Equation) -> Iterator[Equation]:
 
 
 def _claim(flat: Layer, equation: Equation, waiting: list[Equation]) -> Layer:
-    """Return the layer of one equation, with those before it that it reads and that have no value of their own."""
+    """Return a layer with one equation, and those of the earlier equations in `waiting` that it needs."""
     needed: list[Equation] = [equation]
     for before in sorted(waiting, key=flat.equations.index, reverse=True):
         if any(before.variable in variables_in(each.value) for each in needed):

@@ -1,4 +1,4 @@
-"""Whatever has equations, as an ONNX model: a layer, an optimised layer, a lifted function, a loaded model.
+"""ONNX models of everything that has equations: layers, optimised layers, lifted functions, loaded models.
 
 Definition   a subject is turned into a layer with weights and sizes, one rule for each kind; the layer is exported by
              `numeric.codegen.onnx_graph.export`
@@ -32,7 +32,7 @@ MESSAGE = 2**31 - 1  # bytes of the largest protobuf message
 
 
 class HasLayer(Protocol):
-    """What holds a layer, as a lifted function does."""
+    """An object that has a layer, such as a lifted function."""
 
     @property
     def layer(self) -> Layer:
@@ -60,7 +60,10 @@ def to_onnx(
     optimized: bool = False,
     operators: Collection[str] = (),
 ) -> Any:
-    """Return a subject as a model of the library `onnx`, valid by its checker with shape inference.
+    """Return a layer, an optimised layer, a loaded model or a lifted function as a model of the library `onnx`.
+
+    The checker of `onnx`, with shape inference, accepts the model. A model with 1 GiB of weights or more is not
+    checked.
 
     Definition   `weights` are nested as `compile_layer` takes them, those of the original layer where it is optimised;
                  without them they are inputs of the graph, by dotted names. `sizes` and `scalars` become numbers in
@@ -107,7 +110,7 @@ def _subject(subject: Any, weights: Mapping[str, Any] | None, sizes: dict[str, i
 
 
 def scores_of(model: LoadedModel) -> tuple[Layer, dict[str, int]]:
-    """Return the layer of a checkpoint up to its scores, or its hidden rows where it has none, and the sizes it has."""
+    """Return the layer of a loaded model up to its scores, else up to its hidden rows, and the sizes that are known."""
     layer = model.layer.until(scores_in(model.layer) or "Z")
     own = {size.name for size in layer.sizes}
     known = {**model.model.values, reach: 1}

@@ -70,7 +70,7 @@ class GraphSource:
 
 
 def known_size(number: int) -> Any:
-    """Return a number of places; while the function is lifted one that makes symbolic arrays, as other sizes do."""
+    """Return a length as an int, or as a symbolic `Size` while the function is lifted."""
     return Size(Integer(number)) if is_tracing() else number
 
 
@@ -88,7 +88,7 @@ _FEW = 16  # numbers of a vector that may be a shape
 
 
 def number_text(value: Any) -> str:
-    """Return a number as Python writes it, a float32 with the digits that tell it in its type."""
+    """Return a number as Python source; a float32 gets the digits that identify it among float32 numbers."""
     number = value.item() if hasattr(value, "item") else value
     if isinstance(number, float) and not np.isfinite(number):
         return {np.inf: "np.inf", -np.inf: "-np.inf"}.get(number, "np.nan")
@@ -104,7 +104,7 @@ _LARGE = 1e16
 
 
 def identifier_of(name: str, taken: Sequence[str]) -> str:
-    """Return a name of the graph as one of Python that is not taken."""
+    """Return a name of the graph as a Python identifier that is not taken."""
     text = re.sub(r"\W", "_", name, flags=re.ASCII)
     text = f"_{text}" if not text or text[0].isdigit() else text
     text = f"{text}_" if keyword.iskeyword(text) or text in ("np", "math", "special", "known") else text
@@ -121,7 +121,7 @@ def named(found: GraphSource, value: str) -> str:
 
 
 def array_text(found: GraphSource, value: str) -> str:
-    """Return the text of a value where an array stands."""
+    """Return the text of a value that is used as an array."""
     if value in found.names:
         return found.names[value]
     known = found.known.get(value)

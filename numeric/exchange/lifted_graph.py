@@ -1,4 +1,4 @@
-"""ONNX in: a graph of the operators that are exported becomes a layer with symbolic sizes.
+"""Import of ONNX: a graph of operators that the export uses becomes a layer with symbolic sizes.
 
 Definition   `lift_onnx(model)` is `lift` of the graph's NumPy source; inputs have the dimensions that the graph names
 Result       a layer that is printed, proved and counted like any other; equations have the names of the graph's values
@@ -63,7 +63,7 @@ def prove_onnx(model: Any, layer: Layer) -> Verdict:
 
 
 def parts_of_sizes(layer: Layer) -> dict[Symbol, Expr]:
-    """Return, for each d with an axis d/2, d as twice a size: so the judge is told that d is even."""
+    """Return d as a multiple of a new size for every size d with an axis d/2: the judge then knows that d is even."""
     axes = [total(along) for shape in layer.shapes.values() for along in shape]
     parts = {fraction(each) for each in axes if fraction(each)[1] != 1}
     return {above: below * _size(f"{above}_part") for above, below in parts if isinstance(above, Symbol)}

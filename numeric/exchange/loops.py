@@ -32,7 +32,7 @@ COMMUTATIVE = ("Add", "Mul")
 
 
 def scan_text(found: GraphSource, node: Any, attributes: Mapping[str, Any]) -> str:
-    """Return the text of a loop: the function below on the inputs of the node, and the axis of its sums."""
+    """Return the text of a loop: a call of `linear_recurrence` with the inputs of the node and the axis of its sums."""
     if set(attributes) != {"body", "num_scan_inputs"}:
         raise NotFollowed(f"the node {node.name} is a loop with {', '.join(sorted(attributes))}: one forwards is read")
     axis = _axis_of_sums(attributes["body"])
@@ -60,7 +60,7 @@ def _axis_of_sums(body: Any) -> int | None:
 
 
 def _one_axis(node: Any, constants: Mapping[str, Any]) -> int | None:
-    """Return the one axis that a sum is along, if it keeps it and counts it from the end."""
+    """Return the single axis of a sum, counted from the end, or None; the sum must keep this axis."""
     given = constants.get(node.input[1]) if len(node.input) > 1 else None
     dropped = any(each.name == "keepdims" and each.i == 0 for each in node.attribute)
     return int(given.reshape(())) if given is not None and given.size == 1 and given.max() < 0 and not dropped else None
@@ -95,7 +95,7 @@ def linear_recurrence(first: Any, decays: Any, written: Any, read: Any, added: A
 
 
 def _logarithms(decays: Any) -> Array:
-    """Return the logarithms of decays: what exponentials were taken of, as exported graphs do."""
+    """Return the logarithms of decays; of exponentials, as in exported graphs, these are the exponents."""
     defined = current().equations.get(decays.node)
     exponents = [part for part in getattr(defined, "args", ()) if isinstance(part, Array)]
     found: Array = exponents[0] if exponents and exponential(exponents[0]) == defined else np.log(decays).node
@@ -103,7 +103,7 @@ def _logarithms(decays: Any) -> Array:
 
 
 def _is_zero(array: Array) -> bool:
-    """Return whether every entry is 0, at places that exist."""
+    """Return whether every entry of an array is 0, for all indices inside its axes."""
     entry: Basic = array.entry(*(Symbol(f"place_{k}", integer=True) for k in range(len(array.shape))))
     while isinstance(entry, Within):
         entry = entry.args[0]
@@ -111,7 +111,7 @@ def _is_zero(array: Array) -> bool:
 
 
 def _ends(array: Any) -> int:
-    """Return how many of the last axes have one place; the first one is that of positions."""
+    """Return the number of trailing axes of length 1; the first axis, which counts positions, is left out."""
     ends = 0
     for length in array.shape[:0:-1]:
         if not (isinstance(length, int) and length == 1):
@@ -121,7 +121,7 @@ def _ends(array: Any) -> int:
 
 
 def _without_ends(array: Any, count: int) -> Any:
-    """Return an array without its last axes, which have one place each."""
+    """Return an array without its last `count` axes, which have length 1."""
     if count > _ends(array):
         raise refuse("a loop whose factors have more axes than those of the sums")
     return array[(..., *[0] * count)] if count else array

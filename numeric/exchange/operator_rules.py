@@ -191,7 +191,7 @@ def _range(found: GraphSource, node: Any, attributes: Mapping[str, Any]) -> str:
 
 
 def _called(text: str) -> Rule:
-    """Return the rule of an operator that is one function or sign of NumPy, with its inputs in order."""
+    """Return the rule of an operator that is a function or sign of NumPy; `text` has a placeholder for each input."""
     return lambda found, node, attributes: text.format(*(array_text(found, each) for each in node.input))
 
 

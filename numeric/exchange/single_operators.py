@@ -1,4 +1,4 @@
-"""Layers that one operator of opset 23 computes: `Attention`, `RMSNormalization`, `RotaryEmbedding`, where asked for.
+"""Layers that are exported as one operator of opset 23 on request: attention, RMS normalisation, rotary embedding.
 
 Definition   a part of a layer that equals a layer of the table, at sizes of its own, is one operator; the equations
              inside it have no value of their own then. Elsewhere, and by default, operators are those of opset 18
@@ -39,7 +39,7 @@ SINGLE = ("Attention", "RMSNormalization", "RotaryEmbedding")
 
 
 def attention(Q: Tensor, K: Tensor, V: Tensor, M: Tensor | None = None) -> Tensor:
-    """Return softmax(Q K^T / sqrt(d_k)) V, over items and heads: all axes in front but the last are items."""
+    """Return softmax(Q K^T / sqrt(d_k)) V over batch items and heads: the last leading axis counts heads."""
     given = [Q, K, V] if M is None else [Q, K, V, M]
     front = broadcast(*(x.shape[:-2] for x in given))
     items = [_of_items(x, front) for x in given]
@@ -62,7 +62,7 @@ def rms_normalization(X: Tensor, gamma: Tensor, epsilon: Any) -> Tensor | None:
 
 
 def rotation(tables: Callable[..., Tensor], halves: bool) -> Callable[..., Tensor]:
-    """Return the function that turns pairs of columns by the angles of a table, whatever its frequencies are."""
+    """Return the function that rotates pairs of columns by the angles of a table, whatever their frequencies are."""
     names = inspect.signature(tables).parameters
 
     def rotary(X: Tensor, **given: Any) -> Tensor:
@@ -88,7 +88,7 @@ def _known() -> Mapping[str, tuple[str, Layer, Callable[..., Tensor | None]]]:
 
 @lru_cache(maxsize=1)
 def _rotations() -> Mapping[Layer, bool]:
-    """Return what follows from the angles in both pairings, and whether it pairs halves."""
+    """Return the rotation layer that follows the angles, for both pairings of columns, and whether it pairs halves."""
     return {_after_angles(rotary_embedding(halves=halves)): halves for halves in (False, True)}
 
 
@@ -103,7 +103,7 @@ def _after_angles(layer: Layer) -> Layer:
 
 
 def _builder(layer: Layer) -> tuple[str, Callable[..., Tensor | None]] | None:
-    """Return the operator that computes a layer, and the function that states it."""
+    """Return the operator that computes a layer, and the function that builds its node, or None."""
     if (found := _known().get(layer.name)) is not None:
         operator, known, build = found
         if instance(known, layer) is not None:
@@ -122,7 +122,7 @@ def _builder(layer: Layer) -> tuple[str, Callable[..., Tensor | None]] | None:
 
 
 def as_single_operator(operators: Collection[str], layer: Layer, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the traced function of a layer, as one operator where one of those that are asked for computes it."""
+    """Return a function that traces a layer as one of `operators` if one computes it, else the given function."""
     if len(layer.outputs) != 1 or (found := _builder(layer)) is None or found[0] not in operators:
         return function
     _, build = found

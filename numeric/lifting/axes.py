@@ -1,4 +1,4 @@
-"""Axes of symbolic arrays: an axis that was merged from several keeps its parts, so that a reshape needs no floor.
+"""Axes of symbolic arrays: an axis merged from several keeps its parts, so that a reshape needs no floor function.
 
 Definition   an axis is a size, or `Factors`: sizes whose product it has, in row-major order. The node of an array has
              one axis for each part
@@ -34,7 +34,7 @@ LETTERS = "ijkluvwabcegh"
 
 @dataclass(frozen=True)
 class Factors:
-    """An axis of `sizes[0] * sizes[1] * ...` places; the node has an axis for each of them."""
+    """An axis of length `sizes[0] * sizes[1] * ...`; the node has one axis for each of these sizes."""
 
     sizes: tuple[Expr, ...]
 
@@ -51,7 +51,7 @@ class Index:
 
     @property
     def flat(self) -> Expr:
-        """The place on the axis as one number."""
+        """The position along the axis as one number."""
         place: Expr = Integer(0)
         for symbol, size in zip(self.symbols, self.sizes, strict=True):
             place = place * size + symbol
@@ -60,14 +60,14 @@ class Index:
 
 @dataclass(frozen=True)
 class Stepped(Index):
-    """The places start, start + step, ... of an axis, by an index that counts them."""
+    """An index that counts the positions start, start + step, ... of an axis."""
 
     start: Expr
     step: int
 
     @property
     def flat(self) -> Expr:
-        """The place on the axis as one number."""
+        """The position along the axis as one number."""
         return expand(self.start + self.step * Index(self.symbols, self.sizes).flat)
 
 
@@ -77,7 +77,7 @@ def parts_of(along: Along | Blocks) -> tuple[Expr, ...]:
 
 
 def size_of_axis(along: Along | Blocks) -> Expr:
-    """Return the number of places on an axis."""
+    """Return the length of an axis."""
     first, *rest = parts_of(along) or (Integer(1),)
     for part in rest:
         first = first * part
@@ -85,17 +85,17 @@ def size_of_axis(along: Along | Blocks) -> Expr:
 
 
 def same_length(one: Along, other: Along) -> bool:
-    """Return whether two axes have the same number of places, for all sizes."""
+    """Return whether two axes have the same length, for all sizes."""
     return one == other or bool(expand(size_of_axis(one) - size_of_axis(other)) == 0)
 
 
 def is_one(along: Along) -> bool:
-    """Return whether an axis has the length 1, which stretches."""
+    """Return whether an axis has the length 1, so that it can be broadcast."""
     return bool(size_of_axis(along) == 1)
 
 
 def fine(axes: Iterable[Along]) -> list[Expr]:
-    """Return the sizes of the axes of the node."""
+    """Return the sizes of the parts of all axes, which are the axes of the node."""
     return [part for along in axes for part in parts_of(along)]
 
 
@@ -110,7 +110,7 @@ def numbered(axes: Sequence[Along]) -> list[Index]:
 
 
 def digits(place: Expr, sizes: Sequence[Expr]) -> list[Expr] | None:
-    """Return a place as the places on the parts of an axis, if its terms show them; the caller checks their range."""
+    """Split an index of an axis into one index for each part of the axis; the caller checks their ranges."""
     found: list[Expr] = []
     rest = place
     for number in range(1, len(sizes)):

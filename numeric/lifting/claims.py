@@ -1,4 +1,4 @@
-"""What the judge is asked: equal outputs, by way of equal intermediates, under conditions that a division needs."""
+"""Questions to the judge: whether outputs are equal, by way of equal intermediates, under added conditions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def under_conditions(
 
 
 def _judged(lifted: Lifted, binding: Binding, scalars: Mapping[Symbol, Expr], is_layer: bool) -> _Answer:
-    """Return the evidence for the claims as they are, or under conditions that these lack.
+    """Return the evidence for the claims as they are or, if that is no proof, under additional conditions.
 
     Where the judge misses no more than that some number is not 0, what makes it so is assumed, if it can be said of
     the sizes or of the rows of a mask alone, or if the layer itself has no value otherwise.
@@ -85,7 +85,7 @@ def _of_values(
     is_layer: bool,
     added: Sequence[Assumption],
 ) -> list[Assumption]:
-    """Return the next condition under which the layer itself has a value: it says nothing of other entries.
+    """Return the conditions to add so that the layer itself has a value; the layer claims nothing for other entries.
 
     Another function in its place says no more than the first one where both need the condition.
     """
@@ -109,7 +109,7 @@ def _of_values(
 def _all_of_its_own(
     output: Variable, equations: Sequence[Equation], assumptions: Sequence[Assumption]
 ) -> tuple[Assumption, ...]:
-    """Return the conditions under which what equations define has a value, as far as they can be told."""
+    """Return the conditions under which the output of some equations has a value, as far as they can be found."""
     found: tuple[Assumption, ...] = ()
     for _ in range(_CONDITIONS):
         more = of_its_own(output, equations, {}, (*assumptions, *found), plain=True)
@@ -141,7 +141,7 @@ def _claimed(
         output = Member(output, index)
 
     def fresh() -> Chain:
-        """Return a chain in which nothing is shared yet."""
+        """Return a chain in which no arrays are identified yet."""
         return Chain(
             {e.variable: e for e in own},
             {e.variable: e for e in theirs},
@@ -168,7 +168,7 @@ def _claimed(
 
 
 def _unproved(lifted: Lifted, open_: Mapping[Variable, Variable]) -> StepEvidence:
-    """Return evidence that names the first array of the function that has the layer's numbers without a proof."""
+    """Return evidence that names the first array whose numbers agree with the layer's without a proof."""
     other, mine = next(iter(open_.items()))
     where = lifted.lines.get(mine, "")
     reason = f"{mine} is not proved to be {other}, whose numbers it has{where and f' ({where})'}"
@@ -185,7 +185,7 @@ class _Values:
 
 
 def _values(chain: Chain, lifted: Lifted, binding: Binding, scalars: Mapping[Symbol, Expr]) -> _Values | None:
-    """Return what both compute for random numbers, or None: the search for intermediates is an aid."""
+    """Return the arrays that the function and the layer compute for random numbers, or None if the run fails."""
     sizes = next(iter(assignments(lifted, general=True)), None)
     if sizes is None:
         return None
@@ -200,7 +200,7 @@ def _values(chain: Chain, lifted: Lifted, binding: Binding, scalars: Mapping[Sym
 
 
 def _differ(one: Any, other: Any) -> bool:
-    """Return whether two results differ by more than rounding; where one has no value, nothing is known."""
+    """Return whether two results differ by more than rounding; False if the shapes differ or an entry is not finite."""
     if one.shape != other.shape or not (np.isfinite(one).all() and np.isfinite(other).all()):
         return False
     return bool(np.max(np.abs(one - other), initial=0) > _ROUNDING * max(1.0, float(np.max(np.abs(other), initial=0))))
@@ -216,7 +216,7 @@ class _Links:
 
 
 def _links(chain: Chain, values: _Values, skipped: Mapping[Variable, Variable]) -> _Links:
-    """Share the intermediates of equal numbers, in the layer's order; those that are skipped keep their definitions.
+    """Identify arrays that have equal numbers, in the layer's order; the arrays in `skipped` keep their definitions.
 
     One that is not proved is shared all the same, so that the claims after it stay short: then nothing is proved yet,
     and another round skips it.

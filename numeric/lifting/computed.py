@@ -1,4 +1,4 @@
-"""Arguments that follow from other arrays: tables such as cosines of angles, and masks as what is added to scores.
+"""Arguments computed from other arrays: tables such as cosines of angles, and masks in the form added to scores.
 
 Definition   `Computed(array)` is passed as the array itself, or, where it is `added`, as 0 where the mask shows an
              entry and minus infinity elsewhere; `front` axes of length 1 stand before its own
@@ -39,12 +39,12 @@ class Computed:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """The arrays that a caller chooses."""
+        """The arrays from which the argument is computed and which a caller supplies."""
         defined = {step.variable for step in self.steps}
         return tuple(sorted(self.array.atoms(Variable) - defined, key=str))
 
     def symbolic(self) -> Tensor:
-        """Return what a symbolic call is given."""
+        """Return the symbolic array that a symbolic call gets."""
         value = made(self.array) if isinstance(self.array, Variable) else tensor(self._defined())
         value.is_argument = True
         if self.added:
@@ -55,7 +55,7 @@ class Computed:
         return value
 
     def _defined(self) -> Array:
-        """Return the array, by way of the names that its steps have in the running trace."""
+        """Return the array, with the names that the running trace gives to the arrays of its steps."""
         names: dict[Array, Array] = {}
         for step in self.steps:
             names[step.variable] = current().define(replace_free(step.value, names))
@@ -63,14 +63,14 @@ class Computed:
         return found
 
     def concrete(self, arrays: Mapping[str, Any], sizes: Mapping[str, int]) -> Any:
-        """Return what a call with numbers is given."""
+        """Return the array of numbers that a numeric call gets."""
         value = np.asarray(arrays[self.array.name] if isinstance(self.array, Variable) else self._value(sizes))
         if self.added:
             value = np.where(value, 0.0, -np.inf)
         return value.reshape((1,) * self.front + value.shape)
 
     def _value(self, sizes: Mapping[str, int]) -> Any:
-        """Return the numbers of an array that follows from sizes."""
+        """Return the numeric value of an array that depends on sizes only."""
         output = Variable("table", self.array.shape, self.array.kind)
         function = compile_layer(Layer("table", (), (), [*self.steps, Equation(output, self.array)], output))
         values = (self.array, *(step.value for step in self.steps))
@@ -85,7 +85,7 @@ def concrete(
     sizes: Mapping[str, int],
     number: Callable[[Expr], Any] = lambda value: value,
 ) -> Any:
-    """Return an argument with numbers for its arrays and scalars: alone, in lists and under names."""
+    """Return an argument with numbers in place of its arrays and scalars, also inside lists and mappings."""
     if isinstance(value, Variable):
         return door.given(arrays[value.name])
     if isinstance(value, Computed):
@@ -100,7 +100,7 @@ def concrete(
 
 
 def in_sizes(value: Any, sizes: Mapping[Symbol, Expr]) -> Any:
-    """Return an argument with some sizes as others."""
+    """Return an argument with some sizes replaced by others."""
     if isinstance(value, Computed):
         put = dict(sizes)
         steps = tuple(step.xreplace(put) for step in value.steps)

@@ -1,4 +1,4 @@
-"""Conditions that a proof lacks: of sizes, rows of masks and entries, and where a layer has a value.
+"""Conditions that a proof still needs: on sizes, on rows of masks, on entries, and for a layer to have a value.
 
 Definition   a layer has a value where its own formula does: where its divisors are not 0, for example. The judge is
              asked whether the layer equals itself, and the side conditions that it misses are these conditions
@@ -28,7 +28,7 @@ _SIGNS = {"nonzero": Ne, "positive": Gt, "nonnegative": Ge}
 
 
 def assumable(step: StepEvidence, lifted: Lifted) -> list[Assumption]:
-    """Return assumptions from which a divisor is not 0: about sizes, or about the rows of masks."""
+    """Return assumptions that make a divisor nonzero: about sizes, or about the rows of masks."""
     kind, value = step.unmet or ("", Rational(0))
     if kind != "nonzero":
         return []
@@ -51,7 +51,7 @@ def of_its_own(
     assumptions: Sequence[Assumption],
     plain: bool = False,
 ) -> Assumption | None:
-    """Return a condition that a layer needs to have a value, beyond its assumptions; None if it can say none.
+    """Return a condition that a layer needs to have a value, beyond its assumptions; None if none is found.
 
     A `plain` one is about what roots and multiples are computed from, so that two functions say it alike.
     """
@@ -67,7 +67,7 @@ def of_its_own(
 
 
 def _factors(kind: str, value: Expr) -> list[tuple[str, Expr]]:
-    """Return the conditions on the factors of a product: it is not 0 just where none of them is."""
+    """Return the conditions on the factors of a product, which is nonzero if and only if all of them are."""
     parts = Mul.make_args(value) if kind == "nonzero" else (value,)
     return [(kind, part) for part in parts if part.free_symbols] or [(kind, value)]
 
@@ -75,7 +75,7 @@ def _factors(kind: str, value: Expr) -> list[tuple[str, Expr]]:
 def _stated(
     unmet: tuple[str, Expr], output: Variable, equations: Sequence[Equation], ranges: Mapping[Symbol, Expr]
 ) -> Assumption | None:
-    """Return a side condition that was not met as an assumption, in the symbols and arrays of the equations."""
+    """Return an unmet side condition as an assumption in the symbols and arrays of the equations, or None."""
     kind, value = unmet
     if kind not in _SIGNS:
         return None
@@ -112,7 +112,7 @@ def _stated(
 
 
 def _written_out(number: Variable, values: Mapping[Variable, Array]) -> Expr:
-    """Return an array without axes in what it is computed from, so that two functions say a condition on it alike."""
+    """Return an array without axes as a formula of its inputs, so that a condition reads the same for two functions."""
     if number not in values:
         return number.entry()
     value = values[number]
@@ -121,7 +121,7 @@ def _written_out(number: Variable, values: Mapping[Variable, Array]) -> Expr:
 
 
 def restated(added: Sequence[Assumption], equations: Sequence[Equation]) -> tuple[Assumption, ...]:
-    """Return assumptions, and again those that are about an array without axes: a claim may know it by its name."""
+    """Return assumptions, and each one about an array without axes a second time in terms of the array's name."""
     values = {e.variable: e.value for e in equations if e.over is None}
     again = [
         Assumption(each.statement.func(number.entry(), 0))
@@ -134,7 +134,7 @@ def restated(added: Sequence[Assumption], equations: Sequence[Equation]) -> tupl
 
 
 def _plainest(kind: str, value: Expr) -> tuple[str, Expr]:
-    """Return a condition on the sign of a number as one on what it is computed from: that of 2 sqrt(s) is s > 0."""
+    """Simplify a condition on the sign of a number: 2 sqrt(s) > 0 becomes s > 0."""
     while True:
         factor, rest = value.as_independent(*value.free_symbols, as_Add=False)
         if factor != 1 and (kind == "nonzero" or factor.is_positive) and rest != 1:
@@ -153,7 +153,7 @@ def _parts(along: Expr | Blocks) -> tuple[Expr, ...]:
 
 
 def _summed_over(value: Expr, arrays: Mapping[str, Variable]) -> dict[str, tuple[Symbol, Expr]]:
-    """Return the places of arrays that a sum runs over, with their numbers: a condition holds at each of them."""
+    """Return the index symbols of arrays in an expression with their ranges: a condition holds for all their values."""
     return {
         place.name: (place, total(size))
         for each in value.atoms(Indexed)
@@ -164,7 +164,7 @@ def _summed_over(value: Expr, arrays: Mapping[str, Variable]) -> dict[str, tuple
 
 
 def unequal_text(relation: Relational) -> str:
-    """Return a relation p != 0 as text; of a size alone what it is not: n != 1."""
+    """Return a relation p != 0 as text; if p is a symbol and a number, it is solved for the symbol: n != 1."""
     value = relation.lhs - relation.rhs
     free = sorted(value.free_symbols, key=str)
     if len(free) == 1 and value.coeff(free[0]) in (1, -1):

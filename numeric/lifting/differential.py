@@ -1,4 +1,4 @@
-"""Running what was lifted: the layer against the function itself, at sizes and numbers that satisfy what was assumed.
+"""Runs of lifted layers against their functions, at sizes and numbers that satisfy what was assumed.
 
 The judge decides about the equations; whether they are what the function does is for the tracer to get right, so no
 proof counts before this run: all sizes 1, distinct primes, and equal sizes.
@@ -70,12 +70,12 @@ class Disagreement:
     right: float
 
     def beside(self, other: str) -> str:
-        """Return the sizes, the place and both values, with the name of what gives the second one."""
+        """Return the sizes, the entry and both values as text, with the name of what gives the second value."""
         at = f"entry {list(self.place)}" if self.place else "the result"
         return f"{_at(self.run)}, {at} is {self.left:.10g}, where {other} gives {self.right:.10g}"
 
     def __str__(self) -> str:
-        """Return the sizes, the place and both values."""
+        """Return the sizes, the entry and both values as text."""
         return self.beside("the layer")
 
 
@@ -186,7 +186,7 @@ def run_function(lifted: Lifted, run: Run) -> Any:
 
 
 def result_of(door: Door, function: Any, arguments: Mapping[str, Any], weights: Mapping[str, Any]) -> Any:
-    """Return what a function gives for numbers, the first array of several, as an array of NumPy."""
+    """Return the result of a function for numbers as a NumPy array; of several results, the first array."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = door.run(function, arguments, weights)
@@ -214,7 +214,7 @@ def _called(function: CompiledLayer, run: Run, scalars: Mapping[str, float]) -> 
 
 
 def evaluator(layer: Layer, scalars: Mapping[str, float]) -> Callable[[Run], Any]:
-    """Return the value of a layer as a function of runs, of which there are many."""
+    """Return a function that computes the value of a layer for a run; the layer is compiled once for all runs."""
     compiled = compile_layer(layer)
     return lambda run: np.asarray(_called(compiled, run, scalars))
 

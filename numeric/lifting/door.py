@@ -1,4 +1,4 @@
-"""A door: how functions over the arrays of one library are called, with symbolic arrays and with numbers."""
+"""The interface to one array library, called a door: how its functions are called with symbols and with numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Door", "attributes_of", "called"]
 
 @dataclass(frozen=True)
 class Door:
-    """A library of arrays: its symbolic arrays, and how a function is called."""
+    """The interface to one array library: its symbolic arrays, and how functions over its arrays are called."""
 
     name: str
     arrays: Callable[[], Any]  # the class of symbolic arrays
@@ -26,7 +26,7 @@ class Door:
 
 
 def called(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-    """Call a function with arguments by name; parameters that take no name get them by position."""
+    """Call a function with arguments given by name; positional parameters get their arguments in order."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

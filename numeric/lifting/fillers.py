@@ -81,7 +81,7 @@ def _together(value: Array, parts: list[Affine]) -> Affine | None:
 
 
 def _table(value: Tabulated) -> Affine | None:
-    """Return a table that holds one number, or two numbers by a condition."""
+    """Return a table that holds one number, or two numbers chosen by a condition, as affine; None for other tables."""
     formula = value.args[0]
     switches = formula.expr.atoms(Iverson)
     if not switches and not formula.expr.free_symbols & set(formula.variables):

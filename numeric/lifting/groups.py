@@ -1,4 +1,4 @@
-"""Heads in groups as one family over pairs: every head of every group gets a name of its own.
+"""Grouped heads as one family over pairs (group, head), so that every intermediate of a head has its own name.
 
 Definition   a family a = 1..g of parts that hold families b = 1..r, such as query heads that share keys and values, is
              written as families over the pairs (a, b); what all heads of a group share is repeated for each of them
@@ -67,7 +67,7 @@ class _Writer:
         self.taken = {v.name for v in (*layer.inputs, *layer.parameters)} | {e.variable.name for e in layer.equations}
 
     def group(self, equation: Equation) -> None:
-        """Write a family of parts; its last equation defines what the family defined."""
+        """Write a family of parts; the last equation defines the variable of the family."""
         assert equation.over is not None
         _Group(self, equation).write()
 
@@ -109,11 +109,11 @@ class _Group:
                 self.families[equation.variable] = target
 
     def named(self, name: str, shape: Sequence[Any], kind: str = "real") -> Variable:
-        """Return a variable of a new name, after that of the family."""
+        """Return a variable with a new name that begins with the name of the family."""
         return Variable(fresh_name(f"{self.equation.variable.name}.{name}", self.writer.taken), shape, kind)
 
     def of_head(self, value: Array, b: Symbol) -> Array:
-        """Return the value of one head: what it reads of its group, and of itself, is a member of all pairs."""
+        """Return the value of one head: arrays of the head and of its group are replaced by members at a pair."""
         found: Array = self._rewritten(value, lambda node: self._read_by_head(node, b), {b, self.a})
         return found
 
@@ -129,7 +129,7 @@ class _Group:
         return None
 
     def of_group(self, value: Array) -> Array:
-        """Return the value of a group: the heads side by side are those of its pairs."""
+        """Return the value of a group: concatenated heads are replaced by the heads of its pairs side by side."""
         found: Array = self._rewritten(value, self._read_by_group, set())
         return found
 
@@ -141,7 +141,7 @@ class _Group:
         return self.put.get(node, node) if isinstance(node, Variable) else None
 
     def _rewritten(self, node: Any, read: Any, bound: set[Symbol]) -> Any:
-        """Return a tree in which what is read has other names; an index that is left over is another form."""
+        """Return a tree with the replacements that `read` makes; raise _OtherForm if a bound index remains."""
         if not isinstance(node, Array):
             if isinstance(node, Basic) and node.free_symbols & bound:
                 raise _OtherForm
@@ -154,7 +154,7 @@ class _Group:
         return node.func(*(self._rewritten(each, read, bound) for each in node.args))
 
     def _repeat(self, member: Array, b: Symbol) -> Array:
-        """Return the member at a pair of the array that has a member of a group, or of a head, for every pair."""
+        """Return the member at a pair of an array that repeats a member of a group, or of a head, for every pair."""
         if member not in self.repeated:
             base = member
             places: list[Any] = []

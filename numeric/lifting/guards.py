@@ -29,7 +29,7 @@ class Question:
         self.mask, self.of_all = mask, of_all
 
     def __bool__(self) -> bool:
-        """Answer where the other answer raises an error."""
+        """Return the answer that does not raise an error in the calling statement, if there is one; else refuse."""
         answer = _answer_without_error(sys._getframe(1))
         if answer is not self.of_all:  # that some entry is set, or some is not, names no entry
             raise refuse("a branch on the truth value of an array needs its entries, and they are symbolic")
@@ -42,7 +42,7 @@ class Question:
 
 
 def _answer_without_error(frame: FrameType) -> bool | None:
-    """Return the truth value of what is asked for which the statement does not raise an error; None if both go on."""
+    """Return the answer for which the statement of a frame raises no error; None if the statement is no such check."""
     here = list(frame.f_code.co_positions())[frame.f_lasti // 2]
     for node in ast.walk(_parsed(frame.f_code.co_filename)):
         if isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise):
@@ -70,7 +70,7 @@ def _inside(inner: _Span, outer: _Span) -> bool:
 
 
 def _raising(test: ast.expr, whole: bool) -> set[bool]:
-    """Return the truth values of the parts of a test of which each by itself gives the whole test its truth value.
+    """Return the truth values that a part of a test must have to give the whole test its truth value by itself.
 
     Which part asks is not told by all versions of Python, so that only one value leads to an answer.
     """

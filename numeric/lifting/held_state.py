@@ -15,7 +15,7 @@ _MOST = 1_000  # entries of one container that are looked at
 
 
 def state_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return what is held under each name that a function reads outside of its call."""
+    """Return a summary of each value that a function keeps: globals, attributes, defaults and closures, by name."""
     inside = inspect.unwrap(function) if callable(function) else function
     return {name: _content(value) for name, value in _held(inside)}
 
@@ -37,7 +37,7 @@ def _held(function: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _content(value: Any) -> Any:
-    """Return what tells a value from what it is after a change in place."""
+    """Return a summary of a value that differs after the value has been changed in place."""
     if isinstance(value, int | float | str | None):
         return value
     if isinstance(value, list | tuple | set | frozenset):

@@ -73,7 +73,7 @@ class Lifted:
     lines: Mapping[Array, str] = field(default_factory=dict, compare=False, repr=False)  # of the user, by array
 
     def __getattr__(self, name: str) -> Any:
-        """Offer the views of the layer: latex(), markdown(), equations, ..."""
+        """Return an attribute of the layer, such as latex(), markdown() or equations."""
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.layer, name)
@@ -137,7 +137,7 @@ def ways(
     reserved: Collection[str] = (),
     generous: bool = False,
 ) -> Iterator[Lifted]:
-    """Yield the function as a layer for each outcome of its comparisons of sizes, that of general sizes first.
+    """Yield the function as a layer for each outcome of its comparisons of sizes, the one for general sizes first.
 
     `reserved` are names that no equation gets: those of the layer that the function is compared with. With `generous`
     a decimal close to a known constant is read as the constant.
@@ -177,7 +177,7 @@ def ways(
 
 
 def _drawn() -> tuple[Any, ...]:
-    """Return the states of the common sources of random numbers, which change where one is drawn."""
+    """Return the states of the random number generators of Python and NumPy, which change when a number is drawn."""
     kind, keys, *rest = np.random.get_state()
     return random.getstate(), kind, np.asarray(keys).tobytes(), *rest
 
@@ -273,7 +273,7 @@ def symbolic(given: Any) -> Any:
 def _run(
     function: Callable[..., Any], arguments: Mapping[str, Any], weights: Mapping[str, Variable], trace: Trace
 ) -> Array:
-    """Call a function with symbolic arrays, whose equations the trace collects; return the one that it returns."""
+    """Call a function with symbolic arrays while the trace collects its equations; return the array that it returns."""
     door = door_of(function)
     trace.arrays = door.arrays()
     trace.taken = frozenset(v.name for value in (*arguments.values(), *weights.values()) for v in variables_in(value))
@@ -292,7 +292,7 @@ def _run(
 
 
 def _returned(result: Any, trace: Trace) -> Array:
-    """Return the array of what a function returned."""
+    """Return the first array among the results of a function."""
     if isinstance(result, tuple | list):
         arrays = [each for each in result if isinstance(each, Tensor)]
         if len(result) > 1:
@@ -361,7 +361,7 @@ def shows_an_entry(mask: Array) -> Assumption:
 
 
 def _in_range(numbers: Array, size: Expr) -> Iterator[Assumption]:
-    """Yield the assumptions that numbers choose among the parts of a table of some size."""
+    """Yield the assumptions that the entries of an array of indices lie between 0 and size - 1."""
     indices = tuple(Symbol(f"row_{number}", integer=True) for number in range(len(numbers.shape)))
     for gap in (numbers[indices], size - 1 - numbers[indices]):
         text = f"{numbers} counts the rows of a table from 0 to {size - 1}"
@@ -369,7 +369,7 @@ def _in_range(numbers: Array, size: Expr) -> Iterator[Assumption]:
 
 
 def _as_guarded(mask: Array, layer: Layer, answer: bool) -> Assumption:
-    """Return the assumption that a mask is set everywhere, or nowhere: the relation that it holds, or its opposite."""
+    """Return the assumption that a mask is set everywhere, or nowhere: its defining relation or the opposite."""
     indices = tuple(Symbol(f"row_{number}", integer=True) for number in range(len(mask.shape)))
     ranges = dict(zip(indices, map(total, mask.shape), strict=True))
     value = next((equation.value for equation in layer.equations if equation.variable == mask), mask)
@@ -383,7 +383,10 @@ def _as_guarded(mask: Array, layer: Layer, answer: bool) -> Assumption:
 
 
 def _held_by(formula: Expr) -> Relational | None:
-    """Return the relation for which a formula is 1, and 0 otherwise; equality is written as two orders."""
+    """Return the relation for which a formula is 1, and else 0; None if there is none.
+
+    Equality is recognised as the product of >= and <=.
+    """
     relations = [each.args[0] for each in Mul.make_args(formula) if isinstance(each, Iverson)]
     if len(relations) == 1 and isinstance(formula, Iverson):
         return relations[0] if isinstance(relations[0], Relational) else None
@@ -402,7 +405,7 @@ def _spaces(function: Callable[..., Any]) -> list[dict[str, Any]]:
 
 @contextmanager
 def _patched_factories() -> Iterator[None]:
-    """Let functions of NumPy that make arrays take sizes: no argument of theirs is an array that could answer."""
+    """Let NumPy's functions that create arrays take symbolic sizes, because NumPy does not dispatch them on sizes."""
     before = {name: getattr(np, name) for name in FACTORIES}
 
     try:

@@ -1,4 +1,4 @@
-"""Where a function leaves a layer: an array of it that no step gives, and the line.
+"""Where a function departs from a layer: the first array of the layer that it does not compute, and the line.
 
 Definition   an array of the layer is met if a step of the function has its numbers in one run, in some order of axes;
              what a met array reads need not be met
@@ -22,7 +22,7 @@ _SHORT = 6  # equations of a layer in which nobody needs to be told where
 
 
 def first_difference(lifted: Lifted, binding: Binding, scalars: Mapping[str, float]) -> str:
-    """Return which array of the layer is the first that it does not compute, and where it computes another.
+    """Return a text that names the first array of the layer that the function does not compute, and the line.
 
     The text is empty for a short layer, and where nothing is found.
     """
@@ -60,7 +60,7 @@ def first_difference(lifted: Lifted, binding: Binding, scalars: Mapping[str, flo
 
 
 def _line_after(lifted: Lifted, met: Mapping[Variable, Variable], wanted: set[Array]) -> str:
-    """Return the line of the last step that rests on wanted arrays alone and does not match any array itself."""
+    """Return the line of the last step that depends on wanted arrays only and matches no array of the layer itself."""
     behind: dict[Array, set[Array]] = {}
     found = ""
     for equation in lifted.layer.equations:

@@ -96,7 +96,7 @@ _LARGEST_DENOMINATOR = 1000  # of quotients that are recognised
 
 
 def _quotient(value: float) -> Rational | None:
-    """Return the quotient of small whole numbers whose double is the given one, where a short decimal is not."""
+    """Return the quotient of small integers whose double is the given one, unless a short decimal has this double."""
     near = Fraction(value).limit_denominator(_LARGEST_DENOMINATOR)
     is_short = float(f"{value:.{_DIGITS}g}") == value
     return Rational(near.numerator, near.denominator) if float(near) == value and not is_short else None
@@ -106,7 +106,7 @@ _ROUNDED = 1e-6  # relative; a constant that was typed with six digits
 
 
 def _close(value: float) -> tuple[Expr, str] | None:
-    """Return the listed constant that a decimal was rounded from, as it seems."""
+    """Return the listed constant from which a decimal seems to have been rounded, else None."""
     near = ((abs(value - nearest), closed, written) for closed, nearest, written in _closed())
     gap, closed, written = min(near, key=lambda each: each[0])
     return (closed, written) if gap <= _ROUNDED * abs(value) else None
@@ -116,7 +116,7 @@ _DIGITS = 6  # of a decimal that was written down
 
 
 def _narrow(value: float) -> str | None:
-    """Return the short decimal whose nearest float32 a number is, as constants in C++ are."""
+    """Return the short decimal whose nearest float32 a number equals, else None; constants in C++ often are such."""
     (single,) = struct.unpack("f", struct.pack("f", value)) if 1e-30 < abs(value) < 1e30 else (0.0,)
     short = f"{value:.{_DIGITS}g}"
     same = single == value and struct.pack("f", float(short)) == struct.pack("f", value)
@@ -127,7 +127,7 @@ _LONG = 1e10  # against the gap: so near to a decimal of few digits is no other 
 
 
 def _rounded(value: float) -> tuple[Expr, str] | None:
-    """Return the short decimal that a number differs from by rounding, as 1 - 0.9 = 0.09999999999999998 is 0.1.
+    """Return the short decimal that a number differs from by rounding only: 0.1 for 1 - 0.9 = 0.09999999999999998.
 
     Python computes with literals before an array sees them. Whoever writes a number down writes fewer digits.
     """
@@ -198,7 +198,7 @@ class Scalar:
         return str(self.expression)
 
     def __str__(self) -> str:
-        """Refuse: what is done with the text would not be done with that of a number."""
+        """Refuse: code that uses the text of a symbolic number would behave differently with a known number."""
         self._no_value("the text")
 
     def __format__(self, how: str) -> str:
@@ -206,7 +206,7 @@ class Scalar:
         self._no_value("the text")
 
     def __hash__(self) -> int:
-        """Refuse: a table that is looked up by numbers does not know this one.
+        """Refuse: a dictionary with numbers as keys has no entry for a symbolic number.
 
         What catches a `TypeError` of its own knows that sizes may be symbolic, as einops does.
         """
@@ -216,7 +216,7 @@ class Scalar:
         raise refuse(f"{what} of {self.expression} needs its value, and it is symbolic")
 
     def __bool__(self) -> bool:
-        """Decide whether the number differs from 0; only of a size is that known."""
+        """Refuse: whether a symbolic number differs from 0 is known for a `Size` only."""
         self._no_value("a branch on the truth value")
 
     def __int__(self) -> int:
@@ -233,7 +233,7 @@ class Scalar:
     __rrshift__ = __invert__ = _no_rule
 
     def __getattr__(self, name: str) -> Any:
-        """Refuse what numbers of Python have and this one has not."""
+        """Refuse an attribute that Python's numbers have and this class lacks; for other names raise AttributeError."""
         if hasattr(0, name) or hasattr(0.0, name):
             raise refuse(f"{name} of {self.expression} has no rule")
         raise AttributeError(f"'int' object has no attribute {name!r}")
@@ -251,23 +251,23 @@ class Scalar:
         self._no_value("a comparison")
 
     def __lt__(self, other: Any) -> Any:
-        """Compare where the answer is the same for all values."""
+        """Return whether this number is smaller, if the answer is the same for all values of its symbols."""
         return self._compared(other, operator.lt)
 
     def __le__(self, other: Any) -> Any:
-        """Compare where the answer is the same for all values."""
+        """Return whether this number is smaller or equal, if the answer is the same for all values of its symbols."""
         return self._compared(other, operator.le)
 
     def __gt__(self, other: Any) -> Any:
-        """Compare where the answer is the same for all values."""
+        """Return whether this number is larger, if the answer is the same for all values of its symbols."""
         return self._compared(other, operator.gt)
 
     def __ge__(self, other: Any) -> Any:
-        """Compare where the answer is the same for all values."""
+        """Return whether this number is larger or equal, if the answer is the same for all values of its symbols."""
         return self._compared(other, operator.ge)
 
     def __eq__(self, other: object) -> Any:
-        """Compare where the answer is the same for all values."""
+        """Return whether two numbers are equal, if the answer is the same for all values of their symbols."""
         return self._compared(other, operator.eq)
 
     def __ne__(self, other: object) -> Any:
@@ -323,7 +323,7 @@ class Scalar:
         return self
 
     def sqrt(self) -> Scalar:
-        """Return the square root; NumPy asks objects for it."""
+        """Return the square root; NumPy calls this method to compute the root of an object."""
         return Scalar(_power(self.expression, Rational(1, 2)))
 
 
@@ -331,7 +331,7 @@ class Size(Scalar):
     """The size of an axis: a polynomial in size symbols, at least 1 where it is an axis."""
 
     def __bool__(self) -> bool:
-        """A size of an axis is at least 1."""
+        """Return whether the size differs from 0, which is true if it is the size of an axis, at least 1."""
         return True if at_least(self.expression, 1) else self != 0
 
     def __floordiv__(self, other: Any) -> Any:
@@ -350,7 +350,7 @@ class Size(Scalar):
         return size_of(found)
 
     def __mod__(self, other: Any) -> Any:
-        """Return the remainder where the quotient is exact for all sizes: 0."""
+        """Return the remainder if it is known for all sizes: 0, or the size itself if it is below the divisor."""
         top, bottom = self.expression, as_number(other)
         if at_least(top, 0) and at_least(expand(bottom - top), 1):
             return size_of(top)
@@ -412,7 +412,7 @@ def _power(base: Expr, exponent: Expr) -> Expr:
 
 
 def _positive(base: Expr) -> bool:
-    """Return whether a number is positive: SymPy says so, or the judge proves it, such as of 1 - 0.9^t."""
+    """Return whether a number is known to be positive: by SymPy, or by a proof of the judge, as for 1 - 0.9^t."""
     return base.is_positive is True or (not base.is_number and is_positive(read(base, Context()), Context()))
 
 
@@ -425,7 +425,7 @@ def scalar(value: Expr, *operands: Any) -> Scalar | int:
 
 
 def size_of(value: Expr) -> Size | int:
-    """Return a size: an integer where it is known."""
+    """Return an expression of sizes as an int if it is a known number, else as a `Size`."""
     value = expand(value)
     return int(value) if value.is_Integer else Size(value)
 
@@ -450,7 +450,7 @@ SYMBOLIC = {"sqrt": sqrt, "exp": exp, "log": log, "tanh": tanh, "sin": sin, "cos
 
 @contextmanager
 def patched_math(*modules: Any, own: Mapping[Any, Any] = MappingProxyType({})) -> Any:
-    """Let `math.sqrt` and its siblings take symbolic numbers: `float` of one must stay refused.
+    """Let `math.sqrt` and similar functions take symbolic numbers inside the block; `float` still refuses them.
 
     `modules` are the namespaces of the function under study, where the functions may stand under names of their own;
     `own` are functions of other libraries with their rules.

@@ -1,4 +1,4 @@
-"""Equal intermediates of two layers: found by running both, stated by layouts, decided by the judge one by one.
+"""Equal intermediates of two layers: found by running both, related by their axes, decided by the judge one by one.
 
 Definition   an array of the function is a candidate for an array of the layer if the numbers of one run agree after
              its axes are permuted and split; the search proves nothing
@@ -39,7 +39,7 @@ _DEEPER = 6  # more of them, of which side conditions speak
 
 @dataclass
 class Chain:
-    """A chain of claims about two lists of equations, which share more and more names."""
+    """A chain of claims about two lists of equations, in which more and more arrays are identified as equal."""
 
     own: dict[Variable, Equation]
     theirs: dict[Variable, Equation]
@@ -49,7 +49,7 @@ class Chain:
     shared: list[tuple[Variable, Equation, Variable, Equation]] = field(default_factory=list)
 
     def decide(self, left: Array, right: Array) -> StepEvidence:
-        """Return the judge's evidence for an equality under the equations that are not shared yet.
+        """Return the judge's evidence for an equality, given the equations of arrays that are not identified yet.
 
         What the right side reads, or what was shared last, may be needed after all, such as that a variance is a sum of
         squares; and then what these are computed from, such as that a divisor is a sum of powers of e.
@@ -72,7 +72,7 @@ class Chain:
         return evidence
 
     def _behind(self, evidence: StepEvidence) -> list[tuple[Variable, Equation, Variable, Equation]]:
-        """Return the shared arrays of which a missing side condition speaks: their definitions may show it."""
+        """Return the identified arrays that occur in an unmet side condition: their definitions may prove it."""
         value = evidence.unmet[1] if evidence.unmet else Integer(0)
         named = {each.name for each in value.free_symbols if isinstance(each, Symbol)}
         named |= {each.base.label.name for each in value.atoms(Indexed)}
@@ -85,7 +85,7 @@ class Chain:
         return prove_equal(left, right, goal, "definition", refute=False)
 
     def _places(self) -> Iterator[Assumption]:
-        """Yield what stays known of shared arrays that are places of entries: they are inside their rows."""
+        """Yield the assumptions that identified arrays of `TopK` indices stay inside the rows that they index."""
         rank, row = Symbol("rank", integer=True), Symbol("row", integer=True)
         for mine, equation, *_ in self.shared:
             if isinstance(equation.value, TopK):
@@ -96,7 +96,7 @@ class Chain:
 
     @contextmanager
     def _restored(self, shared: Sequence[tuple[Variable, Equation, Variable, Equation]]) -> Iterator[None]:
-        """Give shared arrays their definitions back, inside the block."""
+        """Restore the definitions of some shared arrays inside a `with` block."""
         before = dict(self.own), dict(self.theirs)
         for mine, equation, other, theirs in shared:
             self.own[mine], self.theirs[other] = equation, theirs
@@ -108,7 +108,7 @@ class Chain:
     def share(
         self, mine: Variable, other: Variable, groups: Sequence[tuple[int, ...]], batch: int | None = None
     ) -> StepEvidence:
-        """Decide that two arrays are equal; if they are, let both be one array of any entries.
+        """Return the evidence that two arrays are equal. If it is a proof, replace both by one array with any entries.
 
         An array that follows from sizes has no axes of a batch: `batch` is the number of those that it has.
         """
@@ -120,7 +120,7 @@ class Chain:
     def suppose(
         self, mine: Variable, other: Variable, groups: Sequence[tuple[int, ...]], batch: int | None = None
     ) -> None:
-        """Let two arrays be one array of any entries; without a proof, claims after it hold if they are equal."""
+        """Replace two arrays by one array of any entries. Without a proof, later claims assume that they are equal."""
         seen = read_through(other, mine, groups, list(self.ranges)[:batch])
         self.shared.append((mine, self.own.pop(mine), other, self.theirs[other]))
         self.theirs[other] = Equation(other, seen)
@@ -129,7 +129,7 @@ class Chain:
     def _with_plain_axes(
         self, other: Variable, mine: Variable, groups: Sequence[tuple[int, ...]], batch: Sequence[Symbol]
     ) -> None:
-        """Let what reads a shared array of halves read one with plain axes, unless it needs the halves.
+        """Rewrite equations that read an array with halved axes to read it with plain axes, where that is possible.
 
         A sum over such an axis has one index then, as in code that rotates the halves and multiplies whole rows.
         """
@@ -152,7 +152,7 @@ class Chain:
 def read_through(
     variable: Variable, stored: Variable, groups: Sequence[tuple[int, ...]], batch: Sequence[Symbol] = ()
 ) -> Array:
-    """Return an array of one variable's shape that reads another, whose axes are merged from parts of the first's.
+    """Return an array of the shape of `variable` that reads `stored`, whose axes are merged from parts of that shape.
 
     The parts are those of `fine_shape`; a part that no group has is one along which the array repeats.
     """
@@ -170,12 +170,12 @@ def read_through(
 
 
 def fine_shape(variable: Array) -> list[Expr]:
-    """Return the sizes of the axes of an array, with the two sizes of an axis of blocks."""
+    """Return the sizes of the axes of an array; an axis of blocks gives two sizes."""
     return [part for along in variable.shape for part in _parts(along)]
 
 
 def _without_blocks(variable: Array, groups: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]] | None:
-    """Return groups of parts as groups of axes, where halves stand side by side; None where an axis has no halves."""
+    """Return groups of parts as groups of axes; None if no axis is of blocks, or a group splits an axis."""
     if not any(isinstance(along, Blocks) and along.count.is_Integer for along in variable.shape):
         return None
     parts: list[tuple[int, ...]] = []  # of every axis
@@ -200,7 +200,7 @@ def _parts(along: Any) -> tuple[Expr, ...]:
 
 
 def numbers_of_parts(variable: Variable, value: Any, run: Run) -> tuple[Any, int]:
-    """Return the numbers of an array of a layer, an axis of blocks as two, and how many axes stand in front."""
+    """Return the numbers of an array with each axis of blocks as two axes, and the number of its batch axes."""
     sizes = [size.xreplace({s: run.sizes[s.name] for s in size.free_symbols}) for size in fine_shape(variable)]
     batch = value.ndim - len(variable.shape)
     return value.reshape((*value.shape[:batch], *map(int, sizes))), batch
@@ -230,7 +230,7 @@ def paired_numbers(mine: Any, other: Any, batch: int) -> tuple[tuple[int, ...], 
 
 
 def _repeats(array: Any, axis: int) -> bool:
-    """Return whether an array of numbers is the same at all places of an axis of several."""
+    """Return whether an array of numbers is constant along an axis that has more than one entry."""
     return array.shape[axis] > 1 and _near(array, np.repeat(array.take([0], axis=axis), array.shape[axis], axis=axis))
 
 

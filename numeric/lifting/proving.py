@@ -1,4 +1,4 @@
-"""Proving code: a function is lifted, run against its own equations, and handed to the judge.
+"""Proofs about code: a function is lifted, its equations are compared with runs of it, and the judge decides.
 
 Definition   `prove(function, target)` decides whether a function is a layer, a result's layer or another function
 Result       a `Verdict`. Levels: proved (real arithmetic, all sizes >= 1), with the readings and conditions that it
@@ -65,7 +65,7 @@ def prove(
     names: Mapping[str, str] | None = None,
     **shapes: Any,
 ) -> Verdict:
-    """Return the verdict about a function and a layer; shapes that are not given are those of the layer's arrays.
+    """Return the verdict about a function and a layer. The default shapes are those of the layer's arrays.
 
     A function that uses several libraries is called with the arrays of the next one where those of one do not pass. A
     list of modules is the layer if each of them is.
@@ -80,7 +80,7 @@ def prove(
 
 
 def _of_doors(function: Callable[..., Any], decide: Callable[[], Verdict]) -> Verdict:
-    """Return the verdict with the arrays of the first library that the function takes."""
+    """Return the verdict with arrays of the first library whose arrays the function accepts."""
     first: Verdict | None = None
     for door in doors_of(function):
         with called_with(door), _uncollected():
@@ -96,7 +96,7 @@ def _of_doors(function: Callable[..., Any], decide: Callable[[], Verdict]) -> Ve
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Pause the collection of cyclic garbage: it walks over all objects of the libraries that the function uses.
+    """Pause Python's cyclic garbage collector. It would traverse all objects of the libraries that the function uses.
 
     With PyTorch and a library of models in memory, that takes a third of the time of a proof.
     """
@@ -112,7 +112,7 @@ def _uncollected() -> Iterator[None]:
 def _by_bindings(
     function: Callable[..., Any], target: Layer | Lifted, names: Mapping[str, str] | None, shapes: Mapping[str, Any]
 ) -> Verdict:
-    """Return the verdict under the first reading of the function's arguments that gives one."""
+    """Return a proof under the first reading of the arguments that has one, else a refutation, else an open verdict."""
     name = name_of(function)
     layer = target.layer if isinstance(target, Lifted) else target
     refuse_unknown_names(function, layer, names or {})
@@ -144,7 +144,7 @@ def _by_bindings(
 
 
 def _with_refutation(function: Callable[..., Any], verdict: Verdict, binding: Binding) -> Verdict:
-    """Return a verdict that is open as a refutation, where a run of the function shows that it is not the layer.
+    """Return a refutation if a run of the function differs from the layer, else the open verdict unchanged.
 
     Runs take longer than the judge, so that they come last: all readings of a function compute the same numbers.
     """
@@ -162,14 +162,14 @@ def _with_refutation(function: Callable[..., Any], verdict: Verdict, binding: Bi
 
 
 def _other_shape(lifted: Lifted, layer: Layer) -> str:
-    """Return the two shapes of the results where they differ for symbolic sizes: some sizes hide it."""
+    """Return a text with both result shapes if they differ for symbolic sizes, else an empty text."""
     found, wanted = lifted.layer.output.shape, layer.output.shape
     one, other = shape_text(found[max(len(found) - len(wanted), 0) :]), shape_text(wanted)  # without batch axes
     return "" if one == other else f"with symbolic sizes, the result has the shape {one}, and not {other}"
 
 
 def _held_elsewhere(verdict: Verdict, value: Callable[[Run], Any]) -> Verdict:
-    """Return a proof under conditions that the function itself does not need, unless runs differ without them."""
+    """Return a conditional proof unchanged, unless a run outside its conditions differs and refutes it."""
     assert verdict.lifted is not None
     wrong = differing_elsewhere(verdict.lifted, value)
     return verdict if wrong is None else replace(verdict, level="refuted", counterexample=wrong)
@@ -195,7 +195,9 @@ def prove_same(one: Callable[..., Any], other: Callable[..., Any] | Expr, /, **s
 
 
 def checked_lift(function: Callable[..., Any], /, **shapes: Any) -> Lifted:
-    """Return a function as a layer whose equations were run against it, as `prove` does before it asks the judge.
+    """Return a function lifted to a layer, after its equations agreed with runs of the function.
+
+    `prove` does the same before it asks the judge.
 
     Raises       NotFollowed, with the user's line, where it cannot be followed, or raises an error of its own
     """
@@ -208,7 +210,10 @@ def checked_lift(function: Callable[..., Any], /, **shapes: Any) -> Lifted:
 def _of_one_library(
     one: Callable[..., Any], other: Callable[..., Any], shapes: Mapping[str, Any], shared: Collection[str]
 ) -> Verdict:
-    """Return the verdict about two functions with the arrays of one library: elsewhere `x.std()` is another number."""
+    """Return the verdict about two functions with the arrays of one library.
+
+    Methods such as `x.std()` compute different numbers in different libraries.
+    """
     name, target, door = name_of(one), name_of(other), door_of(one)
     second = _lifted_by_some_door(other, shapes, [door]) if door.name in shared else f" takes no arrays of {door.name}"
     if isinstance(second, str):
@@ -219,7 +224,7 @@ def _of_one_library(
 def _lifted_by_some_door(
     function: Callable[..., Any], shapes: Mapping[str, Any], doors: Iterable[Door]
 ) -> Lifted | str:
-    """Return a function as a layer, with the arrays of the first library that it takes; or why it takes none."""
+    """Return a function lifted with the arrays of the first library that it accepts, or the reason why none worked."""
     reasons: list[str] = []
     for door in doors:
         try:
@@ -234,7 +239,7 @@ def _lifted_by_some_door(
 
 
 def _as_second(one: Callable[..., Any], name: str, second: Lifted) -> Verdict:
-    """Return the verdict about a function and another one that was lifted."""
+    """Return the verdict about a function and a second function that is already lifted."""
     binding = Binding(second.layer, dict(second.arguments))
     verdict = _by_binding(one, name, binding, also=second)
     if verdict.level == "proved":
@@ -250,7 +255,7 @@ def _as_second(one: Callable[..., Any], name: str, second: Lifted) -> Verdict:
 
 
 def _prove_formula(function: Callable[..., Any], formula: Expr, shapes: Mapping[str, Any]) -> Verdict:
-    """Return the verdict about a function and a formula in its arguments, for arrays entry by entry or for numbers."""
+    """Return the verdict about a function and a formula of its arguments, elementwise for arrays or for numbers."""
     formula = formula.replace(cosh, lambda a: (exp(a) + exp(-a)) / 2).replace(sinh, lambda a: (exp(a) - exp(-a)) / 2)
     symbols = sorted(formula.free_symbols, key=str)
     declared = {s: s if s.is_real else Symbol(s.name, real=True) for s in symbols if isinstance(s, Symbol)}
@@ -287,7 +292,7 @@ def _with_numbers(function: Callable[..., Any], formula: Expr) -> Verdict:
 
 
 def by_tests(function: Callable[..., Any], layer: Layer, verdict: Verdict) -> Verdict:
-    """Return the verdict of tests where no proof was found; its level is "tested"."""
+    """Return a verdict of the level "tested" from random tests, for a function without a proof."""
     found = conformance(function, layer, layer.name)
     if found.failure is not None:
         raise AssertionError(str(found))
@@ -330,7 +335,7 @@ def _by_binding(
 
 
 def _with(first: Verdict, verdicts: Sequence[Verdict]) -> Verdict:
-    """Return one verdict for all ways, which needs none of the answers that set them apart."""
+    """Return one verdict for all branches of a function, without the size comparisons that separate them."""
     return replace(
         first,
         evidence=tuple(e for v in verdicts for e in v.evidence),
@@ -342,7 +347,7 @@ def _with(first: Verdict, verdicts: Sequence[Verdict]) -> Verdict:
 
 
 def _checked(lifted: Lifted) -> Lifted:
-    """Run the equations against the function; raise `NotFollowed` where they differ.
+    """Return a lifted function whose equations agree with runs of it. Raise `NotFollowed` where they differ.
 
     Where the function raises for some real numbers and for none of a narrower domain, that is a reading.
     """
@@ -383,7 +388,7 @@ def _checked(lifted: Lifted) -> Lifted:
 
 
 def _check_narrow(lifted: Lifted, run: Run, value: Any) -> None:
-    """Run the function with arrays of fewer digits; raise `NotFollowed` where it takes another way for them."""
+    """Run the function with float32 arrays. Raise `NotFollowed` where it computes different values for them."""
     arrays = {
         name: array.astype(np.float32) if array.dtype.kind == "f" else array for name, array in run.arrays.items()
     }
@@ -430,7 +435,7 @@ def _decided(lifted: Lifted, name: str, binding: Binding, also: Lifted | None) -
 
 
 def _of_arguments(also: Lifted | None) -> tuple[Assumption, ...]:
-    """Return the conditions of the other function that speak of arguments alone: both have these by the same names."""
+    """Return the conditions of the other function that involve only arguments, which both functions name alike."""
     if also is None:
         return ()
     names = {variable.name for variable in also.layer.inputs}
@@ -445,7 +450,7 @@ def _is_of_sizes(added: Assumption) -> bool:
 
 
 def _scalar_values(lifted: Lifted, layer: Layer) -> Iterator[tuple[dict[Symbol, Expr], tuple[str, ...]]]:
-    """Yield values for the scalars of a layer that the function has no argument for: numbers that it contains."""
+    """Yield values for the scalars of a layer that are no arguments of the function, such as numbers in its code."""
     free = untold_scalars(lifted, layer)
     if not free:
         yield {}, ()

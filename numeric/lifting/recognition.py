@@ -62,7 +62,7 @@ class Counted:
 
 
 def count_lifted(lifted: Lifted, batch: Sized = 1, convention: Convention = CONVENTION) -> Counted:
-    """Return the operations of a lifted function; what is proved to be a named function counts as that.
+    """Return the operation count of a lifted function. Arrays proved to be a named function count as that function.
 
     Units        FLOPs or multiply-adds, as the convention says
     Raises       the errors of `count_flops`
@@ -86,7 +86,7 @@ def recognise(lifted: Lifted) -> Lifted:
 
 
 def _one(lifted: Lifted) -> Lifted | None:
-    """Return the layer with one array written by its name: the last one for which there is a proof."""
+    """Return the function with one array replaced by a named function, the last array with a proof, or None."""
     parts = _Parts(lifted.layer)
     try:
         sizes = next(assignments(lifted, general=True))
@@ -133,7 +133,7 @@ def _replaced(
 def _proved(
     lifted: Lifted, target: Variable, value: Array, definitions: tuple[Equation, ...]
 ) -> tuple[Assumption, ...] | None:
-    """Return the conditions that were added to prove that an array has a value, or None where it is not proved."""
+    """Return the conditions added to prove that an array equals an expression, or None without a proof."""
     known = (*(Assumption(relation) for relation in lifted.assumed), *lifted.conditions)
     added: tuple[Assumption, ...] = ()
     for _ in range(1 + _CONDITIONS):
@@ -149,7 +149,7 @@ def _proved(
 
 
 def _with(layer: Layer, old: Array, new: Array) -> Layer:
-    """Return a layer with one array written another way, without equations that nothing reads any more."""
+    """Return a layer with one array replaced by an expression, without equations that are no longer read."""
     equations = [
         Equation(e.variable, new if e.variable == old else e.value.xreplace({old: new})) for e in layer.equations
     ]
@@ -165,7 +165,7 @@ def _with(layer: Layer, old: Array, new: Array) -> Layer:
 
 
 class _Parts:
-    """The equations of a layer with one operation each, so that every array on the way has a name."""
+    """The equations of a layer split into single operations, so that every intermediate array has a name."""
 
     def __init__(self, layer: Layer) -> None:
         self.layer = layer
@@ -192,17 +192,20 @@ class _Parts:
         return self._names[node]
 
     def is_named_function(self, variable: Variable) -> bool:
-        """Return whether an array is written by a name already."""
+        """Return whether the equation of an array is a named function already."""
         return isinstance(self.equations[variable], RowSoftmax | RowLogSumExp | Apply)
 
     def before(self, variable: Variable) -> list[Variable]:
-        """Return the arrays that an array depends on, the first one first: softmax(x - max x) is softmax(x)."""
+        """Return the arrays that an array depends on, in order of evaluation.
+
+        So softmax(x - max x) is found as softmax(x), because x comes first.
+        """
         needed = self._needed(variable, frozenset())
         order = [*self.layer.inputs, *self.layer.parameters, *self.equations]
         return [each for each in order if each in needed and each != variable]
 
     def between(self, source: Variable, target: Variable) -> tuple[Equation, ...]:
-        """Return the equations that lead to an array, with another one left as an array of any entries."""
+        """Return the equations that compute the target from the source, without the equation of the source itself."""
         needed = self._needed(target, frozenset({source}))
         return tuple(Equation(v, value) for v, value in self.equations.items() if v in needed and v != source)
 
@@ -235,7 +238,7 @@ def _values(parts: _Parts, run: Run) -> Values:
 
 
 def _candidates(target: Variable, source: Variable, values: Values, layer: Layer) -> Iterator[tuple[str, Array]]:
-    """Yield named functions of one array that have the numbers of another, with their text."""
+    """Yield named functions of the source array whose values agree with the target array, each with its text."""
     for each in (_softmax, _log_sum_exp, _norms):
         yield from each(target, source, values, layer)
 
@@ -300,13 +303,13 @@ def _norms(target: Variable, source: Variable, values: Values, layer: Layer) -> 
 
 
 def _applied(layer: Layer, *arrays: Array) -> Array:
-    """Return a layer applied to its inputs and weights: those of a function are arguments, which have no owner."""
+    """Return a layer applied to arrays, with the layer's inputs and its weights all passed as inputs."""
     inputs = (*layer.inputs, *layer.parameters)
     return part(layer.name, Layer(layer.name, inputs, (), layer.equations, layer.output))(*arrays)
 
 
 def _small_numbers(layer: Layer) -> list[Expr]:
-    """Return what may be an epsilon: the small numbers in a layer, its positive scalars, and 0."""
+    """Return the candidates for epsilon: numbers between 0 and 1 in a layer, its positive scalars, and 0."""
     numbers = {number for e in layer.equations for number in _numbers_in(e.value) if 0 < number < 1}
     return [*sorted(numbers, key=float), *(s for s in layer.scalars if s.is_positive), Number(0)]
 

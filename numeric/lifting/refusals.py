@@ -1,4 +1,4 @@
-"""What cannot be followed, with the line of the user's source.
+"""The error for an operation that lifting cannot follow, with the line of the user's source.
 
 A refusal derives from `BaseException`, so that no `try: ... except Exception` in the function under study swallows it
 and goes on along a way that no array would take.
@@ -34,7 +34,7 @@ _LIBRARIES = ("numpy", "torch", "jax", "scipy", "sympy")
 
 
 class NotFollowed(BaseException):
-    """The function does something that no equation stands for; the text names the operation and the user's line."""
+    """An operation that no equation can express. The message names the operation and the user's line."""
 
     def __init__(self, what: str, line: str = "") -> None:
         super().__init__(f"{what}{f' ({line})' if line else ''}")
@@ -66,12 +66,12 @@ def users_line() -> str:
 
 
 def calls_function(file_name: str, function: str) -> bool:
-    """Return whether a frame calls the function under study: what lies outside of it is not its code."""
+    """Return whether a frame calls the function under study. The frames outside of it are not the function's code."""
     return function == "called" and Path(file_name) == _OWN / "door.py"
 
 
 def asked_by_user() -> bool:
-    """Return whether the user's code asked for what the caller of this function does, and not a library."""
+    """Return whether the user's code, and not a library, called the caller of this function."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and _OWN in Path(frame.f_code.co_filename).parents:
         frame = frame.f_back
@@ -101,5 +101,5 @@ def line_of_error(error: BaseException) -> str:
 
 
 def line_text(file_name: str, line: int, function: str) -> str:
-    """Return how a line of code is named."""
+    """Return the text that names a line of code: its number, its file and its function."""
     return f"line {line} of {Path(file_name).name}, in {function}"

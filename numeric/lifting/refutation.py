@@ -40,7 +40,7 @@ _GAP = 1e-4  # against the larger one: what is less may be rounding
 
 
 def meant_scalars(lifted: Lifted, layer: Layer) -> list[dict[str, float]]:
-    """Return the values that the layer's scalars may have: numbers of the function, where it takes no argument for one.
+    """Return candidate values for the layer's scalars. A scalar without an argument gets numbers from the function.
 
     No list holds what a scale may be, so that a function without a number for it is refuted under none.
     """
@@ -63,7 +63,7 @@ def untold_scalars(lifted: Lifted, layer: Layer) -> list[Symbol]:
 
 
 def decimals_of(function: Any) -> list[Expr]:
-    """Return the decimals among the attributes of a module, such as the alpha of an adapter."""
+    """Return the float attributes of a module as exact numbers, such as the alpha of an adapter."""
     parts = function.modules() if door_of(function).weights(function) else ()
     return [
         Rational(repr(value)) for part in parts for value in vars(part).values() if isinstance(value, float) and value
@@ -73,7 +73,7 @@ def decimals_of(function: Any) -> list[Expr]:
 def _differs(
     lifted: Lifted, binding: Binding, run: Run, result: Any, meant: Sequence[Mapping[str, float]]
 ) -> Disagreement | None:
-    """Return where a result is not that of the layer, whatever its scalars are."""
+    """Return a difference between a result and the layer's value, if they differ for all candidate scalars."""
     first: Disagreement | None = None
     for values in meant:
         expected = binding.value(run, values)
@@ -87,7 +87,7 @@ def _differs(
 
 
 def refutation(lifted: Lifted, binding: Binding) -> Disagreement | OtherShape | None:
-    """Return a run of the function itself whose result is not that of the layer; both have one, or the layer alone.
+    """Return a run whose result differs from the layer's value, or is not finite where the layer's value is.
 
     Two numbers that differ say more than a run in which the function has none, such as a variance of one number.
     """

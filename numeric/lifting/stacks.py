@@ -17,7 +17,7 @@ __all__ = ["of_members"]
 
 
 def of_members(name: str, verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the verdict about a list from those about its members: the weakest one, with what all others rest on."""
+    """Return the verdict about a list of modules: the weakest about a member, with all evidence if all are proved."""
     weakest = max(verdicts, key=lambda verdict: LEVELS.index(verdict.level))
     kinds = dict.fromkeys(verdict.function for verdict in verdicts)
     text = f"{name} of {len(verdicts)} {', '.join(kinds)}"

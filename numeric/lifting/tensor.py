@@ -1,4 +1,4 @@
-"""A symbolic array: what stands for an argument while a function is lifted.
+"""The symbolic array that replaces an argument while a function is lifted.
 
 Definition   a `Tensor` holds the variable of an equation, and the mask of the entries that are not minus infinity
 Shapes       those of the variable; a size that is known is a Python integer, the others are `Size`
@@ -44,7 +44,7 @@ class Tensor:
 
     @property
     def node(self) -> Array:
-        """The variable of the equation; an array that was kept from another run has none here."""
+        """The variable that holds the array in the trace. An array that was kept from another run is refused."""
         if self._trace is not current():
             raise refuse("an array that the function kept from an earlier call")
         if self.is_empty or self.is_unwritten:
@@ -55,7 +55,7 @@ class Tensor:
 
     @property
     def sizes(self) -> tuple[Expr, ...]:
-        """The numbers of places of the axes."""
+        """The symbolic sizes of the axes."""
         return tuple(map(size_of_axis, self.axes))
 
     @property
@@ -80,7 +80,7 @@ class Tensor:
         return self._known(self.shape[0], "len()")
 
     def __getitem__(self, key: Any) -> Any:
-        """Refuse: each library has its own indices."""
+        """Refuse: the class for each library defines its own indexing."""
         raise refuse("an index")
 
     def __iter__(self) -> Iterator[Any]:
@@ -99,7 +99,7 @@ class Tensor:
         raise refuse(f"{what} of an array needs its entries, and they are symbolic")
 
     def __bool__(self) -> bool:
-        """Refuse: a branch on entries has no one equation."""
+        """Refuse: a branch on symbolic entries has no single equation."""
         self._no_value("a branch on the truth value")
 
     def __float__(self) -> float:
@@ -127,11 +127,11 @@ class Tensor:
         self._no_value("tolist()")
 
     def __array__(self, *types: Any, **options: Any) -> NoReturn:
-        """Refuse: a library that asks for numbers would compute with something else."""
+        """Refuse: a library that converts the array to numbers would not compute with its symbols."""
         self._no_value("a conversion to numbers")
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        """Refuse: a copy made by other means would not know what memory it shares."""
+        """Refuse: a copy by `copy` or `pickle` would lose track of the memory that it shares."""
         raise refuse("a copy by the module copy or pickle")
 
     __hash__ = object.__hash__
@@ -143,7 +143,7 @@ class Tensor:
     # Memory
 
     def view_of(self, base: Tensor) -> Tensor:
-        """Note that the array may share memory with another one; return it."""
+        """Record that this array may share memory with another one, and return this array."""
         root = base if base.base is None else base.base
         if root is not self:
             self.base = root
@@ -176,7 +176,7 @@ def _product(sizes: tuple[Expr, ...]) -> Expr:
 
 
 def tensor(value: Array, alive: Array | None = None, kind: str = "", axes: Sequence[Along] | None = None) -> Tensor:
-    """Return the symbolic array of a value, which gets an equation."""
+    """Return the symbolic array of an expression, and record the expression as an equation of the trace."""
     return made(current().define(value), None if alive is None else current().define(alive), kind, axes)
 
 
@@ -186,25 +186,25 @@ def made(node: Array, alive: Array | None = None, kind: str = "", axes: Sequence
 
 
 def again(array: Tensor) -> Tensor:
-    """Return another array with the same entries, in memory of its own."""
+    """Return another array with the same entries, which shares no memory with the first."""
     return made(array.node, array.alive, array.kind, array.axes)
 
 
 def empty(array: Tensor, axes: Sequence[Along]) -> Tensor:
-    """Return an array without entries, which was cut off from another one."""
+    """Return an array without entries, such as an empty slice of another array."""
     found = made(array.node, None, array.kind, axes)
     found.is_empty = True
     return found
 
 
 def unwritten(array: Tensor) -> Tensor:
-    """Return an array, newly made, as one without values."""
+    """Mark a newly made array as not yet written to, and return it."""
     array.is_unwritten = True
     return array
 
 
 def taking_sizes(concrete: Callable[..., Any], symbolic: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that makes arrays: the symbolic one for symbolic sizes or arrays, else the library's own."""
+    """Return a function that calls `symbolic` if an argument is symbolic, else the library's function `concrete`."""
 
     def called(*given: Any, **options: Any) -> Any:
         parts = [p for g in (*given, *options.values()) for p in (g if isinstance(g, tuple | list) else (g,))]
@@ -216,5 +216,5 @@ def taking_sizes(concrete: Callable[..., Any], symbolic: Callable[..., Any]) -> 
 
 
 def own_function(function: Any) -> Any:
-    """Return a library's own function, also where one that takes sizes stands in its place."""
+    """Return the library's own function if it is wrapped by `taking_sizes`, else the function itself."""
     return getattr(function, "concrete", function)

@@ -1,4 +1,4 @@
-"""The trace of one run: the equations that were met, and everything that was assumed on the way.
+"""The trace of one run: the equations that it produced, and everything that was assumed on the way.
 
 A decision is the answer to a comparison of sizes. The first run takes the answers that hold for general sizes (two
 different sizes differ) and notes them; `lift` runs the function again with other answers, so that either all ways are
@@ -53,7 +53,7 @@ class Decision:
 
 @dataclass
 class Trace:
-    """What one run of a function did."""
+    """The record of one run of a function: its equations, its answers to comparisons of sizes, and its readings."""
 
     answers: tuple[bool, ...] = ()  # of the first decisions; the rest take the general answer
     equations: dict[Variable, Array] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Trace:
     locals: Callable[[str, Any], None] = lambda name, value: None  # what a door notes of other local variables
 
     def define(self, value: Array) -> Variable:
-        """Return the variable of a value, with a new equation unless an equal one was met."""
+        """Return the variable of a value. A new equation defines it, unless an equal value has a variable already."""
         if isinstance(value, Variable):
             return value
         known = self.values.get(value)
@@ -92,12 +92,12 @@ class Trace:
         return known
 
     def so_far(self) -> dict[str, Any]:
-        """Return what was noted up to now, beside equations: those that nothing reads are dropped in the end."""
+        """Return a snapshot of what was recorded, except the equations. Unread equations are dropped in the end."""
         noted = ("decisions", "readings", "visible", "chosen", "guarded", "literals", "near")
         return {"kept": list(kept.get()), **{name: getattr(self, name).copy() for name in noted}}
 
     def back_to(self, before: dict[str, Any]) -> None:
-        """Forget what was noted since: an attempt failed, and another one follows."""
+        """Restore a snapshot that `so_far` returned, after an attempt has failed."""
         kept.get()[:] = before["kept"]
         for name, value in before.items():
             if name != "kept":
@@ -112,7 +112,7 @@ class Trace:
         self.readings[what] = None
 
     def demand_visible(self, mask: Array) -> None:
-        """Note that every row of a mask must show an entry; of a causal mask that is known."""
+        """Record the condition that every row of a mask shows an entry, unless the mask is known to do so."""
         if not self._shows_itself(mask):
             self.visible[self.define(mask)] = None
 
@@ -136,7 +136,7 @@ class Trace:
         return bool(without_conditions(value.entry(*places, row, row)) == 1)
 
     def decided(self, one: Expr, other: Expr, relation: Any) -> bool:
-        """Return the answer to a comparison of sizes: that of this run, or the general one."""
+        """Return the answer to a comparison of sizes: the one chosen for this run, or the default answer."""
         stated = _RELATIONS[relation](one, other)
         for before in self.decisions:
             if before.relation == stated:
@@ -149,7 +149,7 @@ class Trace:
 
     @property
     def named_in_conditions(self) -> tuple[Variable, ...]:
-        """The arrays of which a condition speaks: they keep their equations."""
+        """The arrays that appear in a condition, whose equations are kept."""
         return (*self.visible, *(v for v, _ in self.chosen), *(v for v, _ in self.guarded))
 
     @property
@@ -159,7 +159,7 @@ class Trace:
 
 
 def _general(one: Expr, other: Expr, relation: Any) -> bool:
-    """Return the answer of general sizes: two sizes differ, the first is the larger, no large number is reached."""
+    """Return the default answer to a comparison: a lone size is 12, and of two different sizes the first is larger."""
     if len(one.free_symbols | other.free_symbols) == 1:
         sides = (each.xreplace({s: Integer(_ORDINARY) for s in each.free_symbols}) for each in (one, other))
         return bool(relation(*sides))

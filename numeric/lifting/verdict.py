@@ -1,4 +1,4 @@
-"""What is known about a function and a layer."""
+"""The verdict about a function and a layer: its level, and everything that it rests on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SIZES = "real arithmetic, all sizes >= 1"
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known about a function and a target, and on what it rests."""
+    """What is known about a function and a target, with everything that this verdict rests on."""
 
     level: str  # "proved", "equal up to a literal", "tested", "refuted", "unknown", "not followed"
     function: str
@@ -50,7 +50,7 @@ class Verdict:
 
     @property
     def qualified(self) -> str:
-        """The level with what it rests on, as it is printed."""
+        """The level as it is printed, with the assumptions, readings and conditions that it rests on."""
         if self.level not in _BY_EVIDENCE:
             return self.level
         parts = [_SIZES, *self.literals]
@@ -61,12 +61,12 @@ class Verdict:
         return f"{self.level} ({'; '.join(parts)})"
 
     def explain(self) -> str:
-        """Return the verdict, which array is which, and the equations that were lifted."""
+        """Return the verdict, the equations between the layer's arrays and the function's, and the lifted equations."""
         arrays = [f"with {equation}" for equation in self.arrays]
         return "\n".join([str(self), *arrays, *([] if self.lifted is None else [self.lifted.layer.text()])])
 
     def json(self) -> dict[str, Any]:
-        """Return the verdict as an object of JSON; `counterexample` has sizes, place and both numbers, or is None."""
+        """Return the verdict as a dict for JSON. `counterexample` has sizes, an index and both values, or is None."""
         failing = self.counterexample
         found = failing and {
             "sizes": dict(failing.run.sizes),

@@ -54,7 +54,7 @@ class Decoder:
         self.read_weights = {v.name: _filed(weights, v.name) for v in self.decoding.read_weights}
 
     def start(self, longest: int, *given: Any, sizes: Mapping[str, int] | None = None) -> "Text":
-        """Return a text without positions, with room for the longest; `given` are the inputs that do not grow with it.
+        """Return an empty text with room for `longest` positions. `given` are the inputs that do not grow with it.
 
         `sizes` are sizes of this text only, in addition to those of the decoder.
         """
@@ -85,7 +85,7 @@ class Text:
         count = rows[0].shape[first.shape.index(decoder.new) - len(first.shape)]
         if self.length + count > self.longest:
             raise InputError(
-                f"{decoder.decoding.of.name}: there is room for {self.longest} positions, not for {count} behind "
+                f"{decoder.decoding.of.name}: there is room for {self.longest} positions, not for {count} after "
                 f"{self.length}; start a text with room for more"
             )
         self._around |= zip((v.name for v in decoder.text), rows, strict=True)
@@ -103,7 +103,7 @@ class Text:
 
 
 class _Step:
-    """A link with its weights; a repeated layer has the weights of each copy."""
+    """A link of the decoding with its weights, or with the weights of each copy if its layer is repeated."""
 
     def __init__(self, run: Run, weights: Mapping[str, Any], new: Symbol, every: Symbol) -> None:
         self.run, link, self._new = run, run.link, new
@@ -131,7 +131,7 @@ class _Step:
         return copies
 
     def extend(self, around: Arrays, copies: list[Arrays], text: Text, ends: int | None) -> None:
-        """Compute the next positions; in the last copy, from piece `ends` on, only the last of them."""
+        """Compute the next positions. In the last copy, the pieces from `ends` on compute only the last position."""
         if not self.each[0]:
             return
         chained, count = None, text.sizes[self._new.name]

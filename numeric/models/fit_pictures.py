@@ -1,4 +1,4 @@
-"""Pictures of a budget of bytes: the parts on one device, and how they grow with the length of the texts.
+"""Pictures of a memory budget: the parts on one device, and how they grow with the length of the texts.
 
 Every value is an exact number of `derivations.costs.fit`, converted to a float for drawing.
 """
@@ -58,7 +58,7 @@ def plot_fit(title: str, budget: Budget, room: Rational, path: str | Path, longe
 
 
 def lengths_of(budget: Budget, longest: int | None) -> list[int]:
-    """Return the lengths of the axis: from 128 to a quarter beyond the longest that fits, or to 4 times the asked."""
+    """Return the lengths on the axis: from 128 to 1.25 times the longest that fits, or 4 times the requested length."""
     asked = int(budget.values[n])
     last = max(2 * SHORTEST, asked, longest * 5 // 4 if longest else 4 * asked)
     return [round(SHORTEST * (last / SHORTEST) ** (k / (POINTS - 1))) for k in range(POINTS)]

@@ -1,4 +1,4 @@
-"""What a model reads, as the arrays of its equations: tokens, pictures as patches, spectra as frames, samples.
+"""The conversion of inputs to the arrays of a model's equations: tokens, pictures, spectra and sounds.
 
 Definition   a picture is cut into squares, row by row; the pixels of a patch stand in one row, in the order of the
              kernel: channel, row, column. Pixels beyond the last whole patch are not read, nor samples beyond the last
@@ -34,7 +34,7 @@ __all__ = [
 def patches_of(
     name: str, pictures: Any, channels: int, patch: int, count: int, dtype: DTypeLike, frames: int = 1
 ) -> Any:
-    """Return the patches of pictures; each colour of one stands in all of the `frames` that the channels have of it.
+    """Return the patches of pictures, one in each row. Each colour channel is repeated `frames` times.
 
     Raises       InputError where the pictures have other channels, or another number of patches
     """
@@ -55,7 +55,7 @@ def patches_of(
 
 
 def places_of_rows(name: str, tokens: Any, place: int, first: int, count: int) -> Any:
-    """Return tokens in which those that hold the place of a picture's rows are the numbers of these rows, in order.
+    """Return tokens with the placeholders for the rows of a picture replaced by the numbers of these rows, in order.
 
     Definition   the k-th token equal to `place` becomes `first` + k
     Shapes       tokens (..., n), result (..., n)
@@ -68,7 +68,7 @@ def places_of_rows(name: str, tokens: Any, place: int, first: int, count: int) -
 
 
 def last_seen(at: Any) -> Any:
-    """Return the last position that each position sees, where the rows of a picture that follow one another do so.
+    """Return the last position that each position sees, if consecutive rows of a picture see one another.
 
     Definition   the end of the run of positions with `at` that a position is in; without `at` its own number
     Shapes       at (..., n), result (..., n)
@@ -80,7 +80,7 @@ def last_seen(at: Any) -> Any:
 
 
 def places_on_axes(name: str, at: Any, rows: int, columns: int) -> tuple[Any, Any, Any]:
-    """Return the places of a text with one picture on the axes of time, height and width.
+    """Return the positions of a text with one picture on the axes of time, height and width.
 
     Definition   tokens before the picture have their number on all axes; its rows the number of the first of them, and
                  on the two other axes row and column are added to it; the tokens after count on from the largest place
@@ -103,7 +103,7 @@ def places_on_axes(name: str, at: Any, rows: int, columns: int) -> tuple[Any, An
 
 
 def place_of_end(name: str, tokens: Any, end: int | None) -> Any:
-    """Return the place of the first token equal to `end`, or to the largest of the text if that is None.
+    """Return the index of the first token equal to `end`, or to the largest token of the text if `end` is None.
 
     Shapes       tokens (..., n), result (..., 1)
     Raises       InputError where a text has no such token
@@ -126,12 +126,12 @@ def frames_of(name: str, spectra: Any, mel: int, frames: int, dtype: DTypeLike) 
 
 
 def rows_of_samples(samples: int, windows: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the rows after each convolution, of which `windows` tells the width and the stride."""
+    """Return the number of rows after each convolution. `windows` has the width and the stride of each."""
     return list(accumulate(windows, lambda rows, each: (rows - each[0]) // each[1] + 1, initial=samples))[1:]
 
 
 def samples_of(name: str, sounds: Any, windows: Sequence[tuple[int, int]], over_time: bool, dtype: DTypeLike) -> Any:
-    """Return the samples of sounds that are read, one in each row; a norm over time reads more of them.
+    """Return the samples of sounds that a model reads, one in each row. With a norm over time it reads more of them.
 
     Raises       InputError where there is none, or less than one row of the last convolution
     """

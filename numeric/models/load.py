@@ -76,7 +76,7 @@ def load(folder: str | Path, dtype: DTypeLike = np.float32, *, ignore: Sequence[
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model with the numbers of its weights.
+    """A model with the values of its weights.
 
     `config` is the content of `config.json`, `special` the tokens that begin, end or pad texts; `layer` the equations.
     """
@@ -122,7 +122,7 @@ class LoadedModel:
         return self._until("Z", tokens, segments, mask, prefix)
 
     def pooled(self, *tokens: Any, segments: Any = None, mask: Any = None) -> Any:
-        """Return the output of the pooler: for the first row or that of the head, before a matrix of the head.
+        """Return the output of the pooler, one row for each input, before a projection in the head.
 
         Shapes       tokens and mask (..., n) -> (..., d_model)
         Raises       InputError where the tokens or the mask do not fit, or the model has no pooler
@@ -132,7 +132,7 @@ class LoadedModel:
         return self._until("pooled", tokens, segments, mask)[..., 0, :]
 
     def embedded(self, *tokens: Any, mask: Any = None) -> Any:
-        """Return the pooled row with as many columns as those of texts and pictures have that are compared.
+        """Return the pooled row, projected to the width at which texts and pictures are compared.
 
         Shapes       tokens and mask (..., n) -> (..., columns of the head)
         Raises       InputError where the tokens or the mask do not fit, or the model has no such matrix
@@ -152,7 +152,7 @@ class LoadedModel:
         mask: Any = None,
         pictures: Any = None,
     ) -> Any:
-        """Return the highest-scored token after those before it, repeatedly, until an end token or `longest`.
+        """Return the tokens that greedy decoding adds to a text, until an end token or `longest` tokens.
 
         Definition   greedy: no sampling; after its end token a text is padded with the configuration's padding token; a
                      step computes the new position from the cache, or all positions unless `cached`, where a layer
@@ -286,7 +286,7 @@ class LoadedModel:
         return on_real_tokens(partial(self._of_arrays, name), arrays, real, of_one_row=of_one_row)
 
     def _of_arrays(self, name: str, arrays: Mapping[str, Any], own: Mapping[Symbol, int] | None = None) -> Any:
-        """Return the value of an equation; `own` are sizes of what is read, in the place of the model's."""
+        """Return the value of an equation. `own` gives sizes of the inputs, which replace those of the model."""
         names = [variable.name for variable in self.layer.inputs]
         asked = [each for each in names if each not in DERIVED]
         if "end" in names:
@@ -308,7 +308,7 @@ class LoadedModel:
         return list(_scalings(self.model))
 
     def _prepared(self, name: str, frequencies: int) -> Prepared | None:
-        """Return the compiled layer up to an equation, optimised, or None without a form in tiles.
+        """Return the layer up to an equation, prepared, or None where that is impossible or does not pay.
 
         `frequencies` is the length of texts for which rotary frequencies are chosen. Where every length has its own
         frequencies, or its own numbers of rows, preparing costs more than it saves.

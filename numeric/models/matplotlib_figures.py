@@ -1,4 +1,4 @@
-"""Matplotlib, which is an extra: the module of its figures, or one sentence that says how to install it."""
+"""The import of Matplotlib, an optional dependency, with an error that says how to install it."""
 
 from importlib import import_module
 from typing import Any

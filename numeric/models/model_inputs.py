@@ -1,4 +1,4 @@
-"""What a user gives a model, as the arrays of its equations: tokens, pictures, sounds, and what these tell.
+"""The inputs of a model as the arrays of its equations: tokens, pictures, sounds, and what is derived from them.
 
 Definition   tokens that stand for the rows of a picture are the numbers of these rows, after the vocabulary; beside
              them stand, where the equations read them, the last and the first position that each position sees, its
@@ -62,7 +62,7 @@ class ModelInputs:
     def arrays(
         self, tokens: Sequence[Any], segments: Any, prefix: int | None
     ) -> tuple[dict[str, Any], dict[Symbol, int]]:
-        """Return the arrays of the inputs, but the place of the end, and the sizes of what is read."""
+        """Return the arrays of all inputs except `end`, and the sizes that depend on the given inputs."""
         names = [variable.name for variable in self.layer.inputs]
         asked = [each for each in names if each not in DERIVED]
         if len(tokens) != len(asked):
@@ -79,7 +79,7 @@ class ModelInputs:
         return arrays | self.on_pictures(arrays.get("tokens"), sizes, prefix), sizes
 
     def read(self, name: str, given: Any, own: Mapping[Symbol, int] | None = None) -> Any:
-        """Return an input as the array of the equations; `own` are sizes of what is read."""
+        """Return an input as the array that the equations take. `own` gives the sizes that depend on the inputs."""
         tower, stem, values = self.model.architecture.tower, self._stem, {**self.model.values, **(own or {})}
         if name == "patches" and isinstance(stem, Patches):
             sizes = (stem.channels, stem.size, stem.count)
@@ -96,18 +96,18 @@ class ModelInputs:
 
     @property
     def compares(self) -> bool:
-        """Whether a text and a picture have a score together."""
+        """Whether the model gives a text and a picture one common score."""
         tower = self.model.architecture.tower
         return tower is not None and tower.compared is not None
 
     def end(self, tokens: Any, *, needed: bool) -> Any:
-        """Return the place of the token that ends a text; that of the first token where it is not needed."""
+        """Return the index of the token that ends a text, or 0 if it is not needed."""
         if not needed:
             return np.zeros((*tokens.shape[:-1], 1), int)
         return place_of_end(self.name, tokens, self.model.architecture.head.end)
 
     def _with_rows(self, name: str, given: Any, values: Mapping[Symbol, int]) -> Any:
-        """Return tokens, of which those that stand for a picture are the numbers of its rows after the vocabulary."""
+        """Return tokens with the placeholders for picture rows replaced by numbers after those of the vocabulary."""
         place = self.config.get("image_token_index", self.config.get("image_token_id"))
         if type(place) is not int:
             raise InputError(f"{self.name}: the configuration names no token that stands for a row of a picture")
@@ -134,14 +134,14 @@ class ModelInputs:
 
     @cached_property
     def heard(self) -> dict[Symbol, int]:
-        """The positions of sounds, which every spectrum fills: half of its frames."""
+        """The number of positions that a spectrum fills, half of its frames, as a size of the equations."""
         encoder, alone = self.model.architecture.encoder, self.model.architecture.decoder is None
         if encoder is None or not isinstance(encoder.stem, AudioStem) or encoder.embedding.positions is None:
             return {}
         return {n if alone else m: int(encoder.embedding.positions.xreplace(dict(self.model.values)))}
 
     def sizes_of(self, given: Mapping[str, Any]) -> dict[Symbol, int]:
-        """Return sizes that differ from one sound or picture to the next.
+        """Return the sizes that depend on the given sound or picture.
 
         They are the rows after the first and the last convolution of a sound, and the cells of a picture of any size.
         """
@@ -153,7 +153,7 @@ class ModelInputs:
 
     @property
     def _stem(self) -> Patches | AudioStem | Waveform | None:
-        """What reads pictures or sounds, of the tower or of the encoder."""
+        """The stem of the tower or of the encoder, which turns pictures or sounds into rows."""
         tower = self.model.architecture.tower
         encoder = (self.model.architecture if tower is None else tower.architecture).encoder
         return None if encoder is None else encoder.stem
@@ -184,7 +184,7 @@ class ModelInputs:
         return "none" if tower is None else tower.ahead
 
     def on_pictures(self, tokens: Any, sizes: Mapping[Symbol, int], prefix: int | None) -> dict[str, Any]:
-        """Return the last position that each position sees, or its places on three axes, where the model reads them."""
+        """Return the limits of what each position sees, or its positions on three axes, if the equations read them."""
         if self._cells is None and self.ahead == "none":
             return {}
         at = tokens >= self.model.values[self.model.architecture.vocab]
@@ -206,7 +206,7 @@ class ModelInputs:
 
     @cached_property
     def _window(self) -> int | None:
-        """The width of the windows of the decoder, of which there is one at most."""
+        """The width of the windows of the decoder, or None. All its windows have one width."""
         decoder = self.model.architecture.decoder
         windows = (block.window for block in (() if decoder is None else decoder.blocks) if block.window is not None)
         return next((int(window.xreplace(dict(self.model.values))) for window in windows), None)

@@ -49,7 +49,7 @@ def real_tokens(name: str, mask: Any, tokens: Any) -> Any:
     # each run of real tokens begins with one step from 0 to 1
     starts = (np.diff(real.astype(np.int8), axis=-1, prepend=0) == 1).sum(axis=-1)
     if (starts > 1).any():
-        raise InputError(f"{name}: padding stands among the real tokens of a text; it must stand before or behind them")
+        raise InputError(f"{name}: padding stands among the real tokens of a text; it must stand before or after them")
     return real
 
 

@@ -86,7 +86,7 @@ class Task:
         return [rng.integers(0, self.alphabet, (each, length)) for length in lengths]
 
     def batches(self, size: int, seed: int, held_out: Sequence[Any] = ()) -> Iterator[tuple[Any, Any, Any]]:
-        """Yield source, target and labels of random strings, endlessly; no string is held out."""
+        """Yield source, target and labels of random strings, endlessly, without the held-out strings."""
         excluded = {string.tobytes() for strings in held_out for string in strings}
         rng = np.random.default_rng([seed, 1])
         while True:

@@ -118,7 +118,7 @@ class Transformer:
         return float(losses.mean())
 
     def gradient(self, source: Any, target: Any, labels: Any, *, check: bool = True) -> dict[str, Any]:
-        """Return the gradient of the loss by the weights, nested as the weights.
+        """Return the gradient of the loss with respect to the weights, nested as the weights.
 
         Shapes       source (..., m), target and labels (..., n); each gradient that of its weight
         Raises       InputError where tokens or weights do not fit
@@ -130,7 +130,7 @@ class Transformer:
         return dict(zip(("E", "encoder", "decoder"), gradients, strict=True))
 
     def greedy(self, source: Any, start: int, end: int, longest: int, *, check: bool = True) -> Any:
-        """Return the most probable token after those before it, repeatedly; after an end token, only end tokens.
+        """Return the tokens of greedy decoding. After an end token, all further tokens are end tokens.
 
         Shapes       source (..., m) -> tokens (..., longest)
         Raises       InputError where tokens or weights do not fit

@@ -41,7 +41,7 @@ def key_bias(draft: Draft) -> bool:
 
 
 def _are_scores(node: Array, keys: Variable) -> bool:
-    """Return whether an expression has the keys in one term Q K^T, times a factor, of a sum."""
+    """Return whether an expression is a sum with a term c Q K^T that has these keys."""
     if isinstance(node, Plus):
         return any(_are_scores(part, keys) for part in node.args)
     if isinstance(node, Scaled):

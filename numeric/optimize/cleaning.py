@@ -55,7 +55,7 @@ def common_subexpressions(draft: Draft) -> bool:
 
 
 def _general(equation: Equation) -> object:
-    """Return a right-hand side that does not depend on the letter of its index."""
+    """Return a key for the right-hand side of an equation, which does not depend on the symbol of its family index."""
     if equation.over is None:
         return equation.value
     whole = Variable("(family)", equation.variable.shape)

@@ -72,7 +72,7 @@ def _normalised_later(draft: Draft, equation: Equation, node: Product, softmax: 
 
 
 def base_two(draft: Draft) -> bool:
-    """Take powers of two, where the factor 1/ln 2 joins a factor that the scores have, or a product."""
+    """Replace exponentials by powers of two where the scores are a product, which takes up the factor 1/ln 2."""
     done = False
     for equation in list(draft.equations.values()):
         value = equation.value

@@ -125,7 +125,7 @@ class Draft:
         return Equation(equation.target, value, *(equation.over or ()))
 
     def _put(self, equations: Iterable[Equation], opened: Iterable[Variable]) -> None:
-        """Insert equations, new ones at the first opened variable; each follows the equations that it reads."""
+        """Insert or replace equations, and order them so that each follows the equations that it reads."""
         put = {equation.variable: equation for equation in equations}
         place = next((variable for variable in self.equations if variable in opened), None)
         known = self.equations

@@ -25,7 +25,7 @@ THEOREM = "linear.column_parallel"
 
 
 def wide_gradients(draft: Draft) -> bool:
-    """Put the members of a family side by side once, and read them there; return whether the layer changed."""
+    """Concatenate the members of a family once, and read them from there. Return whether the layer changed."""
     done = False
     # a gradient, whose weights keep their names: only its products are joined
     if not draft.rearranges:
@@ -36,7 +36,7 @@ def wide_gradients(draft: Draft) -> bool:
 
 
 def _read_side_by_side(equation: Equation) -> list[Variable]:
-    """Return the families that an equation concatenates inside a product, or multiplies by one matrix each."""
+    """Return the families that an equation concatenates in an expression, or multiplies by one common matrix."""
     inside = [node.args[0].args[0] for node in subexpressions(equation.value) if _is_whole(node)]
     # this equation is the concatenation itself
     if _is_whole(equation.value):

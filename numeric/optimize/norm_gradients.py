@@ -20,7 +20,7 @@ THEOREM = "rms_norm.gradient"
 
 
 def norm_gradients(draft: Draft) -> bool:
-    """Write gradients through norms with the normalised rows; return whether the layer changed."""
+    """Rewrite gradients of norms in terms of the normalised rows. Return whether the layer changed."""
     done = False
     if not draft.rearranges:
         for normalised in list(draft.equations.values()):
@@ -44,7 +44,7 @@ def _is_normalised(equation: Equation) -> bool:
 
 
 def _proposal(draft: Draft, normalised: Equation, equation: Equation) -> Proposal | None:
-    """Return the new gradient with respect to u where an equation has both of its terms, through x^ and through v."""
+    """Return a proposal for an equation that adds the gradients with respect to u through x^ and through v, or None."""
     function, rows, spread = normalised.value.args
     summands = list(terms(equation.value))
     # the two terms stand anywhere in the sum, beside those of other readers

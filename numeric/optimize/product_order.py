@@ -94,7 +94,7 @@ def _term(node: Array, draft: Draft) -> _Term:
 
 
 def _sum(draft: Draft, equation: Equation) -> Proposal | None:
-    """Collect the products of the rows that one product with a weight reads, also those through another variable."""
+    """Return a proposal that merges the products of the same rows with several weights in a sum, or None."""
     if not isinstance(equation.value, Plus):
         return None
     summands = [_term(node, draft) for node in terms(equation.value)]

@@ -1,4 +1,4 @@
-"""Gradients of parts that stay applied, repeated or in a family: each gets a name, its layer's gradient is optimised.
+"""Gradients of parts that are repeated or in a family: each gets an equation, and its layer's gradient is optimised.
 
 Definition   a pullback inside an expression gets an equation of its own, of a family where it depends on its index;
              inside a family the arrays that it reads get names too, so that all of their members exist as arrays

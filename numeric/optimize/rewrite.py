@@ -116,7 +116,7 @@ def stated(name: str, proposal: Proposal, equations: Mapping[Variable, Equation]
 
 @lru_cache(maxsize=1 << 10)
 def _first(found: Derivation) -> Derivation:
-    """Return the first of equal derivations, which keeps what the judge decided: many models have equal layers."""
+    """Return the first derivation that was equal to this one, so that the judge's decision is reused."""
     return found
 
 
@@ -130,7 +130,7 @@ def _axes(*parts: Basic) -> Iterator[Expr]:
 
 
 def _sizes_of_differences(axes: Iterable[Expr]) -> dict[Symbol, Expr]:
-    """Return sizes as sums where an axis is a difference: for an axis of length a - b, named s, a is the sum b + s."""
+    """Return sizes as sums: for an axis of length a - b, the size a is b + s with a new positive size s."""
     sizes: dict[Symbol, Expr] = {}
     for along in dict.fromkeys(axes):
         terms = Add.make_args(expand(along.xreplace(sizes)))

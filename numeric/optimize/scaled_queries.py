@@ -150,7 +150,7 @@ def _carriers(draft: Draft, equation: Equation) -> Iterator[Variable]:
 
 
 def _is_linear(node: Array, of: set[Variable]) -> bool:
-    """Return whether an expression is linear in some variables, without a constant: a factor of them multiplies it."""
+    """Return whether an expression is linear in some variables, without a constant term."""
     if isinstance(node, Variable):
         return node in of
     if not isinstance(node, LINEAR):

@@ -1,4 +1,4 @@
-"""The mean of a centred matrix is 0 up to rounding, and is subtracted too: it is the error of the first mean.
+"""A second centring: the mean of a centred matrix, the rounding error of the first mean, is subtracted too.
 
 Definition   X_c = X - mean(X) becomes X_c = X_1 - mean(X_1) with X_1 = X - mean(X): the means of rows (layer norm), or
              those of columns (batch norm)
@@ -26,7 +26,7 @@ Spread = ColumnBroadcast | RowBroadcast
 
 
 def second_centring(draft: Draft) -> bool:
-    """Centre once more what is centred; return whether the layer changed."""
+    """Subtract the mean of every centred matrix once more. Return whether the layer changed."""
     done = False
     for equation in list(draft.equations.values()):
         spread = _subtracted_mean(draft, equation)

@@ -24,7 +24,7 @@ SECONDS = 0.2  # after which no further round begins
 
 @dataclass(frozen=True)
 class Way:
-    """One way: its name, the arguments with their weights, the most rows, whether BLAS then has one thread."""
+    """One way to call a layer: its name, its arguments, its limit of rows, and whether BLAS uses one thread."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -34,13 +34,13 @@ class Way:
 
 @dataclass
 class Ways:
-    """The ways of a layer, and which was taken for rows from a power of two on, with its gain over NumPy's."""
+    """The ways to call a layer, and the fastest for each range of row counts, with its gain over NumPy's products."""
 
     ways: tuple[Way, ...]
     taken: dict[int, tuple[Way, float]] = field(default_factory=dict)
 
     def way(self, rows: int, call: Callable[[Way], Any]) -> Way:
-        """Return the way for a number of rows; the first time each way is called in turn, and timed."""
+        """Return the fastest way for a number of rows. The first call in a range of row counts times each way."""
         if len(self.ways) == 1:
             return self.ways[0]
         size = rows.bit_length()

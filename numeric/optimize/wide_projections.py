@@ -25,7 +25,7 @@ _place = Symbol("c", integer=True)
 
 
 def wide_projections(draft: Draft) -> bool:
-    """Make one product of those with the same left operand; return whether the layer changed."""
+    """Merge products with the same left operand into one product. Return whether the layer changed."""
     groups: dict[Array, list[Affine]] = {}
     for equation in draft.equations.values():
         found = affine(equation, draft)
@@ -40,7 +40,7 @@ def wide_projections(draft: Draft) -> bool:
 
 
 def _cuttable(product: Affine) -> bool:
-    """Return whether the columns of a product can be a range of columns: those of a family are not in blocks yet."""
+    """Return whether a product can become a range of columns: a member of a family must not have blocks of columns."""
     columns = product.weight.shape[-1]
     return not (isinstance(product.weight, Member) and isinstance(columns, Blocks))
 

@@ -33,7 +33,7 @@ LINE = 64  # bytes to which packed memory is aligned
 
 @dataclass(frozen=True)
 class Library:
-    """The packed products of oneMKL, by the characters that NumPy has for number types."""
+    """The oneMKL functions for packed products, by NumPy's character for the number type."""
 
     size: dict[str, Callable[..., int]]
     pack: dict[str, Callable[..., None]]
@@ -63,7 +63,7 @@ def library() -> Library | None:
 
 
 class PackedWeight(np.ndarray[Any, Any]):
-    """A weight that knows its packed form; in everything but a product of rows with it, it is the array that it was."""
+    """A weight with its packed form, which products of rows with it use. Other operations see a plain array."""
 
     blocks: tuple[_Block, ...] = ()
     on_threads = False
@@ -94,7 +94,7 @@ class PackedWeight(np.ndarray[Any, Any]):
 
 
 def _are_rows(x: Any, dtype: Any) -> bool:
-    """Return whether an array has rows that the library can read: of one item after the other, none of them twice."""
+    """Return whether the rows of an array are contiguous and do not overlap, as the library needs."""
     return bool(
         type(x) is np.ndarray
         and x.ndim == 2
@@ -111,7 +111,7 @@ def _as_plain(x: Any) -> Any:
 
 
 def packed_weight(weight: Any) -> Any:
-    """Return a matrix with its packed form; as it is, where no library is installed, or it is small.
+    """Return a matrix with its packed form, or unchanged if it is small or no library is installed.
 
     Shapes       weight (k, m); products are those of rows (n, k) with it
     """

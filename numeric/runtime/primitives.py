@@ -1,4 +1,4 @@
-"""The array functions that compiled layers call: those which NumPy lacks and no formula of an entry can say.
+"""The array functions that compiled layers call, which NumPy lacks and which no elementwise formula expresses.
 
 Compiled source carries the text of each one that it uses, so that it runs without this package: they stand alone but
 for NumPy and one another. Rows are last axes; every axis before the matrix axes is a batch axis.
@@ -73,7 +73,7 @@ def masked_row_softmax(x: Any, visible: Any) -> Any:
 
 
 def row_exponentials(x: Any, base: float) -> Any:
-    """Return the powers base^(x_ij - r_i) with r_i the largest entry of the row; of an entry -inf the power is 0."""
+    """Return the powers base^(x_ij - r_i), where r_i is the largest entry of the row. An entry -inf gives 0."""
     largest = x.max(axis=-1, keepdims=True, initial=np.finfo(x.dtype).min)
     with np.errstate(over="ignore"):  # a difference too large for the number type is -inf, and its power 0
         if base == np.e:
@@ -87,7 +87,7 @@ def masked_row_exponentials(x: Any, visible: Any, base: float) -> Any:
 
 
 def normalised(rows: Any, sums: Any) -> Any:
-    """Return every row divided by its sum; where that is 0 the row is one of zeros, and stays so."""
+    """Return every row divided by its sum. A row with the sum 0 consists of zeros and stays unchanged."""
     return rows / np.where(sums == 0, 1, sums)[..., None]
 
 
@@ -139,14 +139,14 @@ def corrected_recurrence(
 
 
 def pick(matrix: Any, tokens: Any) -> Any:
-    """Return one entry of every row, the one that the token of the row names."""
+    """Return one entry of every row, at the index given by the token of the row."""
     batch = np.broadcast_shapes(matrix.shape[:-1], tokens.shape)
     matrix, tokens = np.broadcast_to(matrix, (*batch, matrix.shape[-1])), np.broadcast_to(tokens, batch)
     return np.take_along_axis(matrix, tokens[..., None], axis=-1)[..., 0]
 
 
 def look_up(table: Any, tokens: Any) -> Any:
-    """Return the rows that tokens name, each item of a batch having a table of its own."""
+    """Return the rows of a table at the given tokens. Each item of a batch has its own table."""
     batch = np.broadcast_shapes(table.shape[:-2], tokens.shape[:-1])
     tables = np.broadcast_to(table, (*batch, *table.shape[-2:]))
     numbers = np.broadcast_to(tokens, (*batch, tokens.shape[-1]))
@@ -165,7 +165,7 @@ def add_rows(rows: Any, tokens: Any, size: int) -> Any:
 
 
 def scatter_rows(rows: Any, tokens: Any, size: int) -> Any:
-    """Return a table of `size` rows: row v is the sum of the rows i with tokens[i] = v, those of a whole batch."""
+    """Return a table of `size` rows for a whole batch: row v is the sum of the rows i with tokens[i] = v."""
     tokens = np.broadcast_to(tokens, rows.shape[:-1])
     table = np.zeros((size, rows.shape[-1]), rows.dtype)
     np.add.at(table, tokens.reshape(-1), rows.reshape(-1, rows.shape[-1]))
@@ -173,21 +173,21 @@ def scatter_rows(rows: Any, tokens: Any, size: int) -> Any:
 
 
 def top_k(scores: Any, k: int) -> Any:
-    """Return the places of the k largest entries of every row, of equal ones the first: (n, m) becomes (k, n)."""
+    """Return the indices of the k largest entries of every row, equal ones in their order: (n, m) becomes (k, n)."""
     if k > scores.shape[-1]:
         raise ValueError(f"the {k} largest entries of a row are asked for, and a row has {scores.shape[-1]}")
     return np.argsort(-scores, axis=-1, kind="stable")[..., :k].swapaxes(-1, -2)
 
 
 def top_k_mask(scores: Any, visible: Any, k: int) -> Any:
-    """Return the mask of the k largest visible entries of every row, of equal ones the first."""
+    """Return the mask of the k largest visible entries of every row. Of equal entries the first wins."""
     order = np.argsort(-np.where(visible, scores, -np.inf), axis=-1, kind="stable")
     ranks = np.argsort(order, axis=-1)  # the inverse of a permutation
     return (ranks < k) & visible
 
 
 def routed_product(rows: Any, matrices: Any, numbers: Any) -> Any:
-    """Return every row times the matrix that its number names, x_i W_{numbers_i}: one product for each matrix."""
+    """Return every row times the matrix with its number, x_i W_{numbers_i}, as one product for each matrix."""
     batch = np.broadcast_shapes(rows.shape[:-1], numbers.shape)
     rows, numbers = np.broadcast_to(rows, (*batch, rows.shape[-1])), np.broadcast_to(numbers, batch)
     products = np.zeros((*batch, matrices.shape[-1]), np.result_type(rows, matrices))
@@ -202,7 +202,7 @@ def routed_outer(left: Any, right: Any, numbers: Any, count: int) -> Any:
 
 
 def routed_outer_over_batch(left: Any, right: Any, numbers: Any, count: int) -> Any:
-    """Return `count` matrices: number e is the sum of x_i^T y_i over the rows with that number, of a whole batch."""
+    """Return `count` matrices: number e is the sum of x_i^T y_i over all rows of a batch with that number."""
     batch = np.broadcast_shapes(left.shape[:-1], right.shape[:-1], numbers.shape)
     left, right = (np.broadcast_to(rows, (*batch, rows.shape[-1])) for rows in (left, right))
     numbers = np.broadcast_to(numbers, batch)
@@ -222,24 +222,24 @@ def split_heads(wide: Any, h: int) -> Any:
 
 
 def split_axis(x: Any, axis: int, size: int) -> Any:
-    """Return an array with an axis, counted from the last one, split into parts of a size: two axes for one."""
+    """Return an array with one axis split into two, the second of length `size`. `axis` is negative."""
     place = x.ndim + axis
     return x.reshape(*x.shape[:place], x.shape[place] // size, size, *x.shape[place + 1 :])
 
 
 def merge_axes(x: Any, axis: int) -> Any:
-    """Return an array with an axis, counted from the last one, and the axis after it as one."""
+    """Return an array with one axis merged with the axis after it. `axis` is negative."""
     place = x.ndim + axis
     return x.reshape(*x.shape[:place], x.shape[place] * x.shape[place + 1], *x.shape[place + 2 :])
 
 
 def masked_row_max(x: Any, mask: Any) -> Any:
-    """Return the largest visible entry of every row; of a row without one the least number there is."""
+    """Return the largest visible entry of every row, or the least number of the type for a row without one."""
     return np.amax(np.where(mask, x, np.finfo(x.dtype).min), -1)
 
 
 def place_axis(x: Any, axis: int, start: int, size: int, step: int) -> Any:
-    """Return an array with x at the places start, start + step, ... of an axis of a size, counted from the last."""
+    """Return x at the indices start, start + step, ... of an axis of length `size`, and zeros elsewhere."""
     return place_rows(x.swapaxes(axis, -1)[..., None], start, size, step)[..., 0].swapaxes(axis, -1)
 
 
@@ -264,12 +264,12 @@ def stretch(x: Any, *shape: int) -> Any:
 
 
 def windows(rows: Any, width: int) -> Any:
-    """Return the stretches of `width` rows of a matrix, each as one row: (n, d) becomes (n - width + 1, width d)."""
+    """Return the windows of `width` rows of a matrix, each as one row: (n, d) becomes (n - width + 1, width d)."""
     return np.concatenate([rows[..., t : rows.shape[-2] - width + 1 + t, :] for t in range(width)], axis=-1)
 
 
 def add_windows(stretches: Any, n: int) -> Any:
-    """Return n rows, each the sum of what the stretches of rows hold of it."""
+    """Return n rows, each the sum of its copies in the given windows of rows. This is the adjoint of `windows`."""
     count, width = stretches.shape[-2], n - stretches.shape[-2] + 1
     d = stretches.shape[-1] // width
     rows = np.zeros((*stretches.shape[:-2], n, d), stretches.dtype)
@@ -279,7 +279,7 @@ def add_windows(stretches: Any, n: int) -> Any:
 
 
 def take_rows(matrix: Any, start: int, count: int, step: int) -> Any:
-    """Return `count` rows of a matrix: start, start + step, ...; all of them must be there."""
+    """Return the `count` rows start, start + step, ... of a matrix. All of them must exist."""
     last = start + step * (count - 1)
     if start < 0 or last >= matrix.shape[-2]:
         raise ValueError(f"rows {start} to {last} are needed of {matrix.shape[-2]} rows, which count from 0")
@@ -309,7 +309,7 @@ def stack_rows(above: Any, below: Any) -> Any:
 
 
 def choose(table: Any, numbers: Any) -> Any:
-    """Return a matrix for each column of a table: its entries in the rows that a matrix of numbers names."""
+    """Return a matrix for each column of a table, with the entries of the column at a matrix of row numbers."""
     size, h = table.shape[-2:]
     if numbers.size and not 0 <= numbers.min() <= numbers.max() < size:
         raise ValueError(f"rows {numbers.min()} to {numbers.max()} are named of {size} rows, which count from 0")
@@ -354,7 +354,7 @@ def relative_buckets(n: int, m: int, buckets: int, max_distance: int, both: bool
 
 
 def signed_buckets(n: int, m: int, buckets: int, max_distance: int) -> Any:
-    """Return the row of a table for every distance from one of n queries to one of m keys, earlier keys last.
+    """Return the row number in a table for every distance from one of n queries to one of m keys, earlier keys last.
 
     Distances up to half of the buckets have one each; then they grow by powers, and the last goes on without end. The
     first distance of each is found in integers.
@@ -374,12 +374,12 @@ def signed_buckets(n: int, m: int, buckets: int, max_distance: int) -> Any:
 
 
 def sum_batch(gradient: Any, rank: int) -> Any:
-    """Return the gradient by a weight of the given rank: the sum over all examples of a batch."""
+    """Return the gradient with respect to a weight of the given rank, summed over all examples of a batch."""
     return gradient.reshape(-1, *gradient.shape[gradient.ndim - rank :]).sum(axis=0)
 
 
 def column_sums(x: Any) -> Any:
-    """Return the sum of every column: of 32 rows at a time, by products with ones, and so on with these sums.
+    """Return the sum of every column, computed by products with ones for 32 rows at a time, recursively.
 
     NumPy adds rows one after another; so few steps, each with few terms, lose fewer digits and use BLAS.
     """
@@ -402,7 +402,7 @@ def product_over_batch(x: Any, gradient: Any) -> Any:
 
 
 def like(gradient: Any, x: Any) -> Any:
-    """Return the gradient by an input that batch axes were broadcast over: summed to the shape of the input."""
+    """Return the gradient with respect to an input, summed over the batch axes along which the input was broadcast."""
     if gradient.shape == x.shape:
         return gradient
     gradient = np.broadcast_to(gradient, np.broadcast_shapes(gradient.shape, x.shape))  # one of 0 may have no batch
@@ -420,7 +420,7 @@ def forward_through(layer: Any, x: Any, weights: Any, *given: Any, **named: Any)
 
 
 def backward_through(layer: Any, gradient: Any, tapes: Any, weights: Any, **named: Any) -> Any:
-    """Return the gradients of a stack: by its input, by what every layer is given, and by the weights of each layer."""
+    """Return the gradients of a stack with respect to its input, the inputs of all layers, and each layer's weights."""
     shared: Any = []
     by_layer: Any = []
     for own, tape in zip(reversed(weights), reversed(tapes), strict=True):

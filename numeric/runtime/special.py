@@ -53,7 +53,7 @@ class Special:
         return out
 
     def expit(self, x: Any, out: Any = None, dtype: Any = None) -> Any:
-        """Return 1/(1 + exp(-x)), computed in `dtype` if that is given; where it is below the normal numbers, 0."""
+        """Return 1/(1 + exp(-x)), computed in `dtype` if that is given. It may be 0 below the normal numbers."""
         x = x if dtype is None else np.asarray(x, dtype)
         if self.with_scipy and not _is_single(x):
             return _scipy.expit(x, out=out)
@@ -74,7 +74,7 @@ class Special:
 
 
 def _is_single(x: Any) -> bool:
-    """Return whether x is a plain array of float32: SciPy's ufuncs reach what brings operations of its own."""
+    """Return whether x is a plain float32 array. Arrays of a subclass with its own operations are left to SciPy."""
     return type(x) is np.ndarray and x.dtype == np.float32
 
 

@@ -1,4 +1,4 @@
-"""Whether complex steps differentiate a compiled layer: they take functions that are analytic beside the real line.
+"""Whether complex-step differentiation works for a layer: its functions must be analytic near the real line.
 
 Definition   the complex step Im f(x + i s) / s is the slope of a function that is given by its power series; the
              maximum takes the larger real part, so it is one off its kinks

@@ -82,7 +82,7 @@ def main_job(
 def _submitted(
     pool: Executor, seed: int
 ) -> tuple[dict[str, list[Future[list[Agreement | Check]]]], list[Future[Proof]]]:
-    """Hand all comparisons and proofs to the processes; return what they will find.
+    """Submit all comparisons and proofs to the processes, and return their futures.
 
     The longest comparison comes first and half of the proofs last, so that all processes end together; the other half
     runs beside the longest comparison, so that progress is seen from the start.
@@ -105,7 +105,7 @@ def _run_model(summary: Summary, window: bytes, seed: int) -> None:
 
 
 def _stages(seed: int) -> dict[str, list[tuple[Any, ...]]]:
-    """Return the comparisons by what is compared: functions with their arguments, the longest first."""
+    """Return the comparisons by kind, as functions with their arguments, the longest first."""
     return {
         "gradients, against differences": [(agreement.gradient_checks, SIZES[:1], seed)],
         "layers, against loops in 50 digits": [(agreement.against_reference, (sizes,), seed) for sizes in SIZES],
@@ -129,7 +129,7 @@ def derived_checks(seed: int) -> Iterator[Check]:
 
 
 def _counts(run: Run) -> Iterator[tuple[str, str, str]]:
-    """Yield the counts of the run: name, number, what to know about it."""
+    """Yield the counts of the run, each as a name, a number and a note."""
     flops = count_flops(run.model.layer())
     sizes = ", ".join(f"{name} = {value}" for name, value in run.sizes.items())
     yield "parameters", f"{run.model.parameters():,}", sizes
@@ -156,7 +156,7 @@ def prove(name: str) -> Proof:
 
 @contextmanager
 def progress_of(work: Sequence[Future[Any]]) -> Iterator[None]:
-    """Show a progress bar on standard error, if that is a terminal, which each piece of work advances when done."""
+    """Show a progress bar on standard error, if it is a terminal, which advances with each finished piece of work."""
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("proving and comparing", total=len(work))

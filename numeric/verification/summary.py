@@ -44,7 +44,7 @@ class Proof:
 
 @dataclass
 class Summary:
-    """All findings of the main job; `compared` holds the comparisons by what is compared, in words."""
+    """All findings of the main job. `compared` holds the comparisons by their kind, in words."""
 
     title: str
     proofs: list[Proof] = field(default_factory=list)
@@ -97,7 +97,7 @@ class Summary:
         return f"{len(self.proofs) - definitions} results proved{also}"
 
     def _topics(self) -> str:
-        """Return how many results of each topic passed; of a topic in which some failed, out of how many."""
+        """Return how many results of each topic passed, with their total where some failed."""
         topics: dict[str, list[bool]] = {}
         for proof in self.proofs:
             topics.setdefault(proof.id.partition(".")[0], []).append(proof.passed)
@@ -188,7 +188,7 @@ def _rows(group: Sequence[Any], named: Callable[[Any], str], words: tuple[str, s
 
 
 def _filled(text: str, width: int, indent: str = "") -> str:
-    """Return a text in lines of a width; it is not broken at a tie, which becomes a space."""
+    """Return a text wrapped to a width. Lines are not broken at a tie, which becomes a space."""
     after = f"{indent}  "
     lines = textwrap.wrap(
         text, width, initial_indent=indent, subsequent_indent=after, break_on_hyphens=False, break_long_words=False

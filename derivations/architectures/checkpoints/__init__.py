@@ -1,1 +1,1 @@
-"""The names of the weights in published checkpoints, and which weights share a tensor: data."""
+"""The names of the weights in published checkpoints, and which weights share a tensor, as data."""

@@ -80,7 +80,7 @@ class Family:
 
 
 def also(family: Family, *tables: Table) -> Family:
-    """Return a family whose tables replace or join some names."""
+    """Return a family with the names of further tables, which replace its own names or are added to them."""
     weights = dict(family.weights)
     for each in tables:
         weights |= each
@@ -93,18 +93,18 @@ def also(family: Family, *tables: Table) -> Family:
 
 
 def linear(ours: str, theirs: str, *, as_written: bool = False) -> Table:
-    """Return a matrix and its biases: W_1 and b_1 are `{theirs}.weight` and `{theirs}.bias`."""
+    """Return the names of a matrix and its biases: W_1 and b_1 are `{theirs}.weight` and `{theirs}.bias`."""
     where, _, suffix = ours.rpartition("W_")
     return {ours: Stored(f"{theirs}.weight", as_written), f"{where}b_{suffix}": Stored(f"{theirs}.bias")}
 
 
 def affine(ours: str, theirs: str) -> Table:
-    """Return the matrix W and the biases b of a part that is only an affine map."""
+    """Return the names of the matrix W and the biases b of a part that is only an affine map."""
     return {f"{ours}.W": Stored(f"{theirs}.weight"), f"{ours}.b": Stored(f"{theirs}.bias")}
 
 
 def fused(where: str, theirs: str, weights: str, *, by_head: bool = False, as_written: bool = False) -> Table:
-    """Return weights that are stored in one matrix, side by side in the given order, and likewise their biases."""
+    """Return the names of weights that one matrix stores side by side in the given order, and of their biases."""
     letters = weights.split()
     matrices, biases = (tuple(f"{kind}_{letter}" for letter in letters) for kind in ("W", "b"))
     return {
@@ -114,7 +114,9 @@ def fused(where: str, theirs: str, weights: str, *, by_head: bool = False, as_wr
 
 
 def in_sections(where: str, theirs: str, *sections: str, parts: int = 1) -> Table:
-    """Return weights that are stored in one matrix, section by section, with the weights of a section in each head.
+    """Return the names of weights that one matrix stores in sections.
+
+    Within each head a section has its weights side by side.
 
     Of several `parts` of the matrix each has the sections of its share of the heads.
     """
@@ -128,7 +130,10 @@ def in_sections(where: str, theirs: str, *sections: str, parts: int = 1) -> Tabl
 
 
 def attention(where: str, query: str, key: str, value: str, output: str) -> Table:
-    """Return the four projections; within each head, columns that are not rotated follow those that are."""
+    """Return the names of the four projections.
+
+    Within each head, rotated columns come before the others.
+    """
     table: dict[str, Stored] = {}
     for letter, theirs in zip("QKV", (query, key, value), strict=True):
         table.update(fused(where, theirs, f"{letter} {letter}_pass" if letter != "V" else "V", by_head=letter != "V"))
@@ -136,12 +141,12 @@ def attention(where: str, query: str, key: str, value: str, output: str) -> Tabl
 
 
 def network(where: str, first: str, second: str) -> Table:
-    """Return a feed-forward network of two matrices."""
+    """Return the names of a feed-forward network of two matrices."""
     return {**linear(f"{where}.feed_forward.W_1", first), **linear(f"{where}.feed_forward.W_2", second)}
 
 
 def gated(where: str, gate: str, up: str, down: str) -> Table:
-    """Return a gated feed-forward network."""
+    """Return the names of a gated feed-forward network."""
     return {
         **linear(f"{where}.W_gate", gate),
         **linear(f"{where}.W_up", up),
@@ -150,12 +155,15 @@ def gated(where: str, gate: str, up: str, down: str) -> Table:
 
 
 def norm(ours: str, theirs: str, added: int = 0) -> Table:
-    """Return scale and shift of a norm; `added` is the number that is added to the stored scale."""
+    """Return the names of scale and shift of a norm.
+
+    `added` is the number that is added to the stored scale.
+    """
     return {f"{ours}.gamma": Stored(f"{theirs}.weight", added=added), f"{ours}.beta": Stored(f"{theirs}.bias")}
 
 
 def table(ours: str, theirs: str) -> Table:
-    """Return a table of rows, which is stored as it is in the equations."""
+    """Return the name of a table of rows, which is stored as it is in the equations."""
     return {ours: Stored(theirs, as_written=True)}
 
 
@@ -165,5 +173,5 @@ def instead(usual: str, other: str) -> Mapping[str, str]:
 
 
 def head(theirs: str = "lm_head") -> Table:
-    """Return the matrix and the biases of the scores of all tokens."""
+    """Return the names of the matrix and the biases that compute the scores of all tokens."""
     return {"W_head": Stored(f"{theirs}.weight"), "b_head": Stored(f"{theirs}.bias")}

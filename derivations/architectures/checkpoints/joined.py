@@ -1,4 +1,4 @@
-"""Names in the checkpoints of models made of a model of texts and a tower of pictures."""
+"""Names in the checkpoints of vision language models, and of models that compare texts with images."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -26,7 +26,7 @@ POOLED = {
 
 
 def merger(normed: str, first: str, second: str, deep: int = 0) -> Table:
-    """Return the names of two linear maps after a norm, and of those of rows after `deep` earlier layers."""
+    """Return the names of a norm and two linear maps, for the last layer and for each of `deep` earlier layers."""
 
     def at(ours: str, theirs: str) -> Table:
         theirs = f"pictures.{theirs}"
@@ -52,7 +52,7 @@ COMPARISON = {
 
 
 def names_of_text(text: Family) -> Family:
-    """Return the names of the weights of the language model alone, where what reads pictures is not read."""
+    """Return the names of the weights of the language model alone, and ignore the vision part."""
     return replace(
         text,
         prefixes=(),
@@ -64,7 +64,7 @@ def names_of_text(text: Family) -> Family:
 def joined_names(
     text: Family, pictures: Family, between: Table = PROJECTOR, places: Mapping[str, str] = PLACES
 ) -> Family:
-    """Return the names of the weights of both, and of the projector between them."""
+    """Return the names of the weights of a language model, its vision tower and the projector between them."""
     tower = {f"pictures.{ours}": replace(each, name=f"pictures.{each.name}") for ours, each in pictures.weights.items()}
     return replace(
         text,
@@ -76,5 +76,5 @@ def joined_names(
 
 
 def compared_names(text: Family, pictures: Family) -> Family:
-    """Return the names of the weights of both, and of what compares their rows."""
+    """Return the names of the weights of a text tower, an image tower and the comparison of their rows."""
     return joined_names(text, pictures, COMPARISON, COMPARED_PLACES)

@@ -1,4 +1,4 @@
-"""Names in the checkpoints of encoders of pictures and sounds."""
+"""Names in the checkpoints of image and audio encoders."""
 
 from collections.abc import Mapping
 from dataclasses import replace

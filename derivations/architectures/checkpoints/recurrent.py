@@ -45,7 +45,7 @@ GATED = ("gate_proj", "up_proj", "down_proj")
 
 
 def _kernels(theirs: str, letters: str) -> Table:
-    """Return the kernels and biases of causal convolutions, whose columns are stored side by side."""
+    """Return the names of kernels and biases of causal convolutions, whose columns are stored side by side."""
     kernels, biases = (tuple(f"{kind}_{letter}" for letter in letters.split()) for kind in ("K", "b_K"))
     return {
         **{f"{MIXER}.{K}": Stored(f"{theirs}.weight", beside=kernels, axes="pixels") for K in kernels},
@@ -160,7 +160,7 @@ LFM_2_EXPERTS = also(
 
 
 def _delta(theirs: str, output: str = "out_proj", norm_of_heads: str = "norm") -> Table:
-    """Return the names of a Gated DeltaNet but for its products."""
+    """Return the names of a Gated DeltaNet without its input projections."""
     return {
         **_kernels(f"{theirs}.conv1d", "Q K V"),
         f"{MIXER}.A": Stored(f"{theirs}.A_log", axes="flat"),
@@ -242,7 +242,7 @@ _MIXED = "blocks.{n}"
 
 
 def _mixing(ours: str, theirs: str) -> Table:
-    """Return the names of products of rows that are mixed with the rows before them."""
+    """Return the names of the mixing weights and the projections of one RWKV sub-layer."""
     names = {"R": "receptance", "K": "key", "V": "value", "O": "output"}
     return {
         **{f"{ours}.mu_{X}": Stored(f"{theirs}.time_mix_{name}", axes="flat") for X, name in names.items()},

@@ -1,4 +1,4 @@
-"""Names in the checkpoints of encoders of samples: wav2vec 2.0 and its relatives."""
+"""Names in the checkpoints of encoders of raw audio: wav2vec 2.0 and its relatives."""
 
 from collections.abc import Mapping
 
@@ -50,7 +50,10 @@ def _convolution(ours: str, theirs: str) -> Mapping[str, Stored]:
 
 
 def wav2vec2(convolutions: int, *, normed_weights: bool) -> Family:
-    """Return the names of a model with so many convolutions, and one of positions with normed weights, or several."""
+    """Return the names of a model with the given number of convolutions in its stem.
+
+    Positions come from one convolution if `normed_weights`, else from several.
+    """
     conv = "encoder.pos_conv_embed.conv"
     several = _convolution("positions.convolution", "encoder.pos_conv_embed.layers.{n}.conv")
     one = {

@@ -59,7 +59,10 @@ def model_of(config: Mapping[str, object], name: str, ignore: Sequence[str] = ()
 
 
 def _made_for(config: Mapping[str, object]) -> int | None:
-    """Return the positions that a model was made for, which change no size of one that rotates its positions."""
+    """Return the context length that a model was trained for, or None if none is given.
+
+    It sets no size of a model with rotary positions.
+    """
     given = {**config, **_inside(config)}.get("max_position_embeddings")
     return given if isinstance(given, int) and not isinstance(given, bool) and given > 0 else None
 

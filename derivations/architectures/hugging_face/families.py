@@ -41,7 +41,7 @@ _FAMILIES: dict[str, Family] = {}
 def family(
     model_type: str, heads: Mapping[str, str], names: Names | None = None, *, runs: bool | None = None
 ) -> Callable[[Reader], Reader]:
-    """Let a function read the configurations of a `model_type`, whose classes have the given heads.
+    """Return a decorator that registers the reader of a `model_type`, with the heads of its classes.
 
     `names` is the table of its weights in checkpoints, which run unless `runs` is false; where a configuration decides
     the names, `runs` says it alone.
@@ -63,7 +63,7 @@ def families() -> Mapping[str, Family]:
 
 
 def decoder_heads(prefix: str, scores: str = "ForCausalLM") -> dict[str, str]:
-    """Return the classes of a model with scores of tokens, and of the same model without them.
+    """Return the heads by class name, for the model with scores of tokens and for the model without them.
 
     Of two prefixes the second one is that of the model without scores.
     """
@@ -72,7 +72,10 @@ def decoder_heads(prefix: str, scores: str = "ForCausalLM") -> dict[str, str]:
 
 
 def encoder_heads(prefix: str, usual: str, **other: str) -> dict[str, str]:
-    """Return the classes of an encoder of tokens; `usual` is the head of the bare model, `other` adds classes."""
+    """Return the heads of an encoder by class name.
+
+    `usual` is the head of the bare model, and `other` adds classes.
+    """
     heads = {
         "ForMaskedLM": "masked_language_model",
         "Model": usual,

@@ -21,7 +21,7 @@ LARGEST_SIZE = 10**15
 
 
 class _Required:
-    """The default of a field that has no default."""
+    """The type of `REQUIRED`, the default that marks a field as required."""
 
 
 REQUIRED = _Required()
@@ -52,7 +52,7 @@ class Fields:
         return next((each for each in (field, *also) if each in self.config), None)
 
     def take(self, field: str, default: object = REQUIRED, also: Sequence[str] = ()) -> object:
-        """Return the value of a field, which other releases name as in `also`."""
+        """Return the value of a field, which may have one of the names in `also` instead."""
         given = [each for each in (field, *also) if each in self.config]
         self.read.update(given)
         for other in given[1:]:
@@ -66,7 +66,7 @@ class Fields:
         return default
 
     def rename(self, names: Mapping[str, str]) -> None:
-        """Take fields that have other names in some files under the usual ones.
+        """Store fields under their usual names where a file has other names for them.
 
         Raises       ConfigError where both are given with different values
         """
@@ -190,7 +190,7 @@ class Fields:
 
 
 def positive(fields: Fields, field: str, value: object) -> Rational:
-    """Return a positive number of a configuration as the rational number of its digits."""
+    """Return a positive number of a configuration as the exact rational value of its decimal digits."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
         raise fields.error(field, f"is {shown(value)}; a positive number is needed")
     # by its digits: Rational(1e-5) would be the binary fraction nearest to 1e-5

@@ -38,10 +38,10 @@ def rotary(
     names: tuple[str, str] = ("rope_theta", "partial_rotary_factor"),
     first: int | None = None,
 ) -> Rotary:
-    """Read rotary positions: `rope_scaling` or `rope_parameters`, with base and share of columns in it or next to it.
+    """Read rotary positions from `rope_scaling` or `rope_parameters`.
 
-    Next to it, their fields have the `names`. `base`, `share` and `first`, the length of the first training, are the
-    family's defaults.
+    The base and the share of rotated columns may also be given outside that table, in the fields `names`. `base`,
+    `share` and `first`, the length of the first training, are the family's defaults.
     """
     tables = [f.table(field) for field in ("rope_scaling", "rope_parameters")]
     outside = f.number(names[0], base)
@@ -52,13 +52,16 @@ def rotary(
 
 
 def turn_by(f: Fields, usual: Mapping[str, object]) -> None:
-    """Let a configuration that gives no rule of rotations have that of its family."""
+    """Set the rotary rule of the family in a configuration that gives none."""
     if usual and not any(f.config.get(each) for each in ("rope_parameters", "rope_scaling")):
         f.config["rope_parameters"] = dict(usual)
 
 
 def rotary_by_kind(f: Fields, base: str) -> dict[str, Rotary | None]:
-    """Read rotary positions by kind of layer; `rope_scaling`, of older files, is that of layers without a window."""
+    """Read the rotary positions of layers with and without a window.
+
+    In older files `rope_scaling` is the rule of layers without a window.
+    """
     outside = f.number("rope_theta", base)
     tables = f.table("rope_parameters") or {}
     of_full = {**table_of_kind(f, tables, FULL), **(f.table("rope_scaling") or {})}
@@ -69,7 +72,7 @@ def rotary_by_kind(f: Fields, base: str) -> dict[str, Rotary | None]:
 
 
 def table_of_kind(f: Fields, tables: Mapping[str, object], kind: str) -> dict[str, object]:
-    """Return the rotary positions for one kind of layers."""
+    """Return the table of rotary parameters for one kind of layer."""
     table = tables.get(kind) or {}
     if not isinstance(table, dict):
         raise f.error(f"rope_parameters.{kind}", f"is {shown(table)}; an object or null is needed")
@@ -104,7 +107,7 @@ def rotary_of(
 def _proportional(
     f: Fields, given: Mapping[str, object], share: Rational, width: Symbol
 ) -> tuple[tuple[str, object], ...]:
-    """Return the rule that rotates the first pairs alone, with the frequencies of all columns."""
+    """Return the rule that rotates only the first pairs, at the frequencies that all columns would have."""
     for field in given:
         if field not in ("rope_type", "rope_theta", "partial_rotary_factor", "factor"):
             raise f.error(f"rope_parameters.{field}", f"is not understood for rotary positions of type {PROPORTIONAL}")
@@ -170,7 +173,7 @@ def _scaling(
 def _following(
     f: Fields, rule: Mapping[str, object], given: Mapping[str, object], columns: int, base: Rational, usual: int | None
 ) -> dict[str, object]:
-    """Return the numbers that follow from a rule: the length of the first training, and those computed from it."""
+    """Return the numbers that a rule implies, such as the context length of the first training."""
     kind, longest = rule["rope_type"], f.whole(LONGEST, None, none=True)
     first = f.take(ORIGINAL, None) or usual or given.get(ORIGINAL) or longest
     length = longest if kind == "dynamic" else first
@@ -205,7 +208,10 @@ def _exact(f: Fields, field: str, value: object) -> Any:
 
 
 def of_one_axis(f: Fields) -> None:
-    """Leave out how the columns are divided among three axes of positions, which are equal in texts."""
+    """Remove the split of columns among three axes of positions from the configuration.
+
+    In a text the three positions of a token are equal.
+    """
     for field in ("rope_scaling", "rope_parameters"):
         rule = f.config.get(field)
         if isinstance(rule, dict) and "mrope_section" in rule:

@@ -51,7 +51,7 @@ MOST_LISTED, LONGEST_PATTERN = 10_000, 64  # the most layers that are read one b
 
 @dataclass(frozen=True)
 class Parts:
-    """The result of a reader: a head and the stacks before it, and a tower of pictures beside them.
+    """The result of a reader: a head, the stacks before it and an optional vision tower.
 
     `names` are those of the weights, where the family alone does not tell them.
     """
@@ -186,7 +186,7 @@ def _times(kinds: Sequence[int], start: int, period: int) -> int:
 
 
 def _labels(patterns: Sequence[tuple[Block, ...]]) -> list[str]:
-    """Return names for the counts of runs: N for one kind of layer, N_periods for one pattern, else kind or number."""
+    """Return names for run counts: N for one kind, N_periods for one pattern, else by kind or by number."""
     if len(patterns) == 1:
         return ["N" if len(patterns[0]) == 1 else "N_periods"]
     sparse = any(isinstance(block.feed_forward, Experts) for pattern in patterns for block in pattern)

@@ -101,7 +101,10 @@ def _is_met(layout: Layout, config: Mapping[str, object]) -> bool:
 
 
 def _numbers(method: Method, config: Mapping[str, object]) -> dict[Symbol, int]:
-    """Return the bits of a number and the inputs, and outputs, that share a scale; no group if all inputs share one."""
+    """Return the bits of a number, and the numbers of inputs and outputs that share a scale.
+
+    There is no group if all inputs share one.
+    """
     found: dict[Symbol, int] = {}
     for field in method.bits:
         if field in config:

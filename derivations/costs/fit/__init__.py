@@ -1,1 +1,1 @@
-"""Does a model fit, what bounds its speed, how does it split over devices: budgets of bytes and bounds on time."""
+"""Whether a model fits, what bounds its speed and how it is split over devices: bytes and bounds on time."""

@@ -1,4 +1,4 @@
-"""A budget of bytes: parts with their closed forms, a total, and what the memory leaves.
+"""A budget of bytes: parts with their closed forms, a total, and the largest size that fits.
 
 Definition   every part is an expression in the sizes of the model and of the mesh, with the words that say what it is
              and how it follows from the equations; a figure is the expression with the numbers put in
@@ -58,7 +58,7 @@ class Budget:
         return sum(self.numbers().values())
 
     def at(self, values: Mapping[Symbol, int]) -> Budget:
-        """Return the budget with other numbers."""
+        """Return the budget with other values of some sizes."""
         return Budget(self.parts, {**self.values, **{symbol: Integer(value) for symbol, value in values.items()}})
 
 
@@ -78,7 +78,7 @@ def whole_bytes(expression: Expr, values: Mapping[Symbol, Expr]) -> int:
 
 
 def largest(candidates: Iterable[Expr], values: Mapping[Symbol, Integer], lengths: Sequence[Symbol]) -> Expr:
-    """Return the largest of several polynomials in the lengths, at all lengths.
+    """Return the maximum of several polynomials in the lengths, valid for all lengths.
 
     Definition   a polynomial whose coefficients are all at most those of another is left out; of what is left, the
                  maximum. `values` are the numbers of all other sizes

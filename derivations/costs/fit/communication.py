@@ -30,7 +30,7 @@ A_ROW = 2  # bytes of a number of the rows that are sent
 
 
 def ring(sent: Expr, ranks: Expr) -> Expr:
-    """Return the bytes that each rank sends in a ring so that all have the sum of what each has.
+    """Return the bytes that each rank sends in a ring all-reduce.
 
     Definition   2 (k - 1) messages of x / k bytes: k - 1 to add up a part at each rank, k - 1 to hand the sums round
     """
@@ -38,7 +38,10 @@ def ring(sent: Expr, ranks: Expr) -> Expr:
 
 
 def tensor_bytes(rows: Expr, layers: Iterator[tuple[Block, Expr]], mesh: Mesh, again: bool) -> Expr:
-    """Return the bytes for the sub-layers of a stage in one micro-batch; `again` if layers are computed twice."""
+    """Return the bytes that a tensor parallel rank sends for the sub-layers of a stage in one micro-batch.
+
+    With `again` the layers are computed twice.
+    """
     if mesh.tensor == 1:
         return Integer(0)
     passes = 3 if again else 2
@@ -47,13 +50,13 @@ def tensor_bytes(rows: Expr, layers: Iterator[tuple[Block, Expr]], mesh: Mesh, a
 
 
 def _sub_layers(block: Block) -> int:
-    """Return the number of sums over ranks: one for each branch, one in all where two branches stand side by side."""
+    """Return the number of all-reduces in a block: one for each sub-layer, or one for two in parallel."""
     branches = 1 if block.order == "parallel" else 2
     return branches + (block.cross_attention is not None)
 
 
 def expert_bytes(rows: Expr, layers: Iterator[tuple[Block, Expr]], mesh: Mesh) -> Expr:
-    """Return the bytes for the mixtures of a stage in one micro-batch, with a balanced router.
+    """Return the bytes that a rank sends for the experts of a stage in one micro-batch, with a balanced router.
 
     Definition   of the rows of a rank, each goes to `chosen` experts, (e - 1) / e of them on other ranks
     """
@@ -67,14 +70,14 @@ def expert_bytes(rows: Expr, layers: Iterator[tuple[Block, Expr]], mesh: Mesh) -
 
 
 def pipeline_bytes(rows: Expr, mesh: Mesh) -> Expr:
-    """Return the bytes of rows forward and of gradients backward in one micro-batch, of a stage in the middle."""
+    """Return the bytes that a rank of a middle stage sends in one micro-batch: rows and gradients."""
     if mesh.pipeline == 1:
         return Integer(0)
     return 2 * A_ROW * mesh.chunks * rows / (TENSOR if mesh.sequence else 1)
 
 
 def data_bytes(gradients: Expr, weights: Expr, mesh: Mesh, ranks: Expr, micro_batches: Expr) -> Expr:
-    """Return the bytes of gradients, and of weights where these are sharded, over the ranks that have the same ones."""
+    """Return the bytes that a data parallel rank sends: gradients, and weights if these are sharded."""
     if mesh.sharded < 3:
         return ring(gradients, ranks)
     gathered = (ranks - 1) / ranks * weights
@@ -93,5 +96,5 @@ def ring_all_reduce() -> Derivation:
 
 
 def rows_of(texts: Expr, width: Expr) -> Expr:
-    """Return the numbers in the rows of a micro-batch."""
+    """Return the number of entries in the rows of a micro-batch."""
     return expand(texts * n * width)

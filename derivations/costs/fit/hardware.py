@@ -64,7 +64,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Engine:
-    """A program that serves models: the fraction of the memory it takes, positions of a page, positions of a step."""
+    """A program that serves models: its fraction of the memory, positions per page and positions per step."""
 
     name: str
     title: str
@@ -76,7 +76,7 @@ class Engine:
 
 
 def rate(device: Device, dtype: str) -> Rational | None:
-    """Return the FLOPs a second of products of numbers of a type, or None if the device states none.
+    """Return the FLOPs a second of matrix products in a type, or None if the device states none.
 
     Definition   those of the type itself, else of the next type that holds its numbers
     """
@@ -117,7 +117,7 @@ def device_named(name: str, own: Path | None = None) -> Device:
 def own_device(
     memory: Rational, bandwidth: Rational | None = None, flops: Rational | None = None, base: Device | None = None
 ) -> Device:
-    """Return a device of numbers that the user gives; what is not given is that of `base`, if any."""
+    """Return a device with numbers that the user gives, and the others from `base`, if any."""
     start = base or Device("own", "a device of your own", memory)
     rates = start.flops if flops is None else dict.fromkeys(TYPES, flops)
     return replace(
@@ -239,7 +239,7 @@ def _positive(what: str, value: object) -> Rational:
 
 
 def _not_negative(what: str, value: object) -> Expr:
-    """Return an exact number; 3.35e12 is read as the decimal that it is written as."""
+    """Return an exact number that is at least 0. For example, 3.35e12 is read by its decimal digits."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < LARGEST:
         raise ValueError(f"{what} is {value!r:.40}; give a number from 0 to 1e30")
     return Rational(repr(value))

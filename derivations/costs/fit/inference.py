@@ -43,7 +43,9 @@ BYTES_OF_A_LOGIT = 4  # engines make the logits of the next token in float32
 
 @lru_cache(maxsize=64)
 def _live_entries(architecture: Architecture) -> tuple[Expr, ...]:
-    """Return the entries that are live at each moment of a step; plans for one model differ in their meshes alone.
+    """Return the numbers of live entries at each moment of a step.
+
+    They are cached because plans for one model differ only in their meshes.
 
     The name is that of no model: models of one architecture share them.
     """
@@ -81,7 +83,10 @@ class Serving:
 
     @cached_property
     def together(self) -> Model:
-        """The model with the layers of one kind in one run, without a tower of pictures: texts do not pass it."""
+        """The model without a vision tower, with the layers of each kind in one run.
+
+        Texts do not pass through the tower.
+        """
         return by_kind(without_tower(self.model))
 
     @property
@@ -100,7 +105,7 @@ class Serving:
 
     @property
     def limit(self) -> int | None:
-        """The positions of the table of positions, if the model has one."""
+        """The length of the table of positions, or None if the model has no table."""
         return table_length(self.model)
 
     @property
@@ -151,7 +156,7 @@ class Serving:
 
     @property
     def tower(self) -> Expr:
-        """The bytes of the tower of pictures and its projector, which no packing of layers changes.
+        """The bytes of the vision tower and its projector, which packing the layers does not change.
 
         Raises       ValueError where all matrices are packed, so that the names of those of the tower matter
         """
@@ -165,7 +170,7 @@ class Serving:
 
     @cached_property
     def live(self) -> Expr:
-        """The live entries of a step, of all its tokens."""
+        """The largest number of live entries at any moment of a step, for all its tokens."""
         architecture = replace(self.together.architecture, name="served")
         if self.generates:
             architecture = replace(architecture, head=Head("none"))
@@ -179,18 +184,21 @@ class Serving:
 
     @property
     def _chunked(self) -> bool:
-        """Whether a step may take a part of the positions: in a decoder alone, whose arrays are linear in them."""
+        """Whether a step may process only some of the positions.
+
+        This holds for a decoder alone whose arrays are linear in the positions.
+        """
         biased = any(stack.relative_bias is not None for stack in stacks_of(self.model))
         return self.generates and not self.reads_source and not biased
 
     @property
     def step_words(self) -> str:
-        """What a step takes, in words."""
+        """The number of positions that a step processes, in words."""
         return f"at most {self.engine.chunk:,} positions" if self._chunked else "all positions"
 
     @property
     def activation_type(self) -> str:
-        """The type of activations: that of the numbers, or bfloat16 where weights have one that is for storage."""
+        """The type of activations: the base type, or bfloat16 if the base type is for storage alone."""
         base = base_dtype(self.model)
         return base if BYTES[base] > 1 else "bfloat16"
 
@@ -222,7 +230,10 @@ class Serving:
         return self.engine.fraction * device.memory
 
     def longest(self, device: Device) -> int | None:
-        """Return the longest texts that fit, `batch` at once; 0 if none does, None if a window ends the growth."""
+        """Return the length of the longest texts that fit, `batch` at once.
+
+        The length is 0 if none fits, and None if a window ends the growth.
+        """
         return last_that_fits(self.budgets, n, self.room(device), self.limit)
 
     def most_texts(self, device: Device) -> int | None:
@@ -235,18 +246,18 @@ class Serving:
 
 
 def usual_length(model: Model) -> int:
-    """Return the positions of a text where none are given: 8192, or those of the table of positions."""
+    """Return the default length of a text: 8192, or less if the table of positions is shorter."""
     return min(USUAL, table_length(model) or USUAL)
 
 
 def beyond(model: Model, seq: int) -> Iterator[tuple[str, str]]:
-    """Yield what is to be said where a text is longer than those that a model was made for."""
+    """Yield a note if a text is longer than the context length that a model was trained for."""
     if model.made_for is not None and seq > model.made_for:
         yield "the model was made for", f"{model.made_for:,} positions; these are counted all the same"
 
 
 def table_length(model: Model) -> int | None:
-    """Return the positions of the table of positions of the stack that writes, or None without a table."""
+    """Return the length of the table of positions of the generating stack, or None without a table."""
     stack = decoding_stack(model) or stacks_of(model)[0]
     table = stack.embedding.positions
     if table is None:
@@ -256,7 +267,7 @@ def table_length(model: Model) -> int | None:
 
 
 def check_lengths(model: Model, seq: int, source: int | None) -> None:
-    """Refuse lengths that a model does not read.
+    """Refuse lengths that a model cannot read.
 
     Raises       ValueError, one sentence that says what would do
     """
@@ -281,7 +292,10 @@ def check_lengths(model: Model, seq: int, source: int | None) -> None:
 
 
 def source_positions(model: Model, asked: int) -> int:
-    """Return the positions that an encoder reads: the asked ones, at most those of its table; frames fill the table."""
+    """Return the number of positions that an encoder reads: those requested, at most the length of its table.
+
+    Frames always fill the table.
+    """
     encoder = stacks_of(model)[0]
     if encoder.embedding.positions is None:
         return asked
@@ -291,7 +305,10 @@ def source_positions(model: Model, asked: int) -> int:
 
 
 def stages_of(model: Model, number: int) -> tuple[Stage | None, ...]:
-    """Return the stages of a pipeline, the first ones with a layer more where they are not equal; None is all."""
+    """Return the stages of a pipeline, or None for a single stage with all layers.
+
+    The first stages have one layer more where the layers do not divide evenly.
+    """
     if number == 1:
         return (None,)
     layers = layers_of(stacks_of(model)[0], model.values)
@@ -303,7 +320,7 @@ def stages_of(model: Model, number: int) -> tuple[Stage | None, ...]:
 
 
 def fewest_devices(serving: Serving, device: Device) -> Mesh | None:
-    """Return the smallest mesh on which everything fits: tensor parallel inside a node, else stages of such nodes.
+    """Return the smallest mesh on which everything fits: tensor parallel inside a node, then pipeline stages.
 
     Definition   of meshes with equally many devices, the one with fewer stages; None if none up to 4096 devices fits
     """

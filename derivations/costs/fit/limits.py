@@ -24,7 +24,7 @@ stages, chunks = size("s"), size("v")
 
 @result(topic="memory")
 def longest_context() -> Derivation:
-    """What fits has at most (M - w) / (batch c) positions, and that many fill the memory."""
+    """At most (M - w) / (batch c) positions fit, and that many fill the memory."""
     fits = Assumption(Ge(M, w + batch * c * n), {}, "weights and cache fit")
     most = (M - w) / (batch * c)
     return derivation(
@@ -37,7 +37,7 @@ def longest_context() -> Derivation:
 
 @result(topic="flops")
 def batch_that_fills_the_arithmetic() -> Derivation:
-    """A step of decoding with weights of b bytes is bound by moving them up to F b / (2 beta) texts, then by computing.
+    """Moving weights of b bytes bounds decoding up to F b / (2 beta) texts, and computing bounds it above that.
 
     Two operations for each weight and text at F a second, against b bytes of each weight at beta a second.
     """
@@ -55,7 +55,7 @@ def batch_that_fills_the_arithmetic() -> Derivation:
 
 @result(topic="memory")
 def interleaved_pipeline() -> Derivation:
-    """The first stage has 2 (s - 1) + (v - 1) s + 1 chunks under way, each of N / (s v) layers."""
+    """The first stage holds the activations of 2 (s - 1) + (v - 1) s + 1 chunks, each of N / (s v) layers."""
     under_way = 2 * (stages - 1) + (chunks - 1) * stages + 1
     return derivation(
         "Layers whose activations the first of $s$ stages keeps, each stage in $v$ chunks",

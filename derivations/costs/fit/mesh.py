@@ -67,7 +67,7 @@ class Mesh:
         return {symbol: Integer(number) for symbol, number in numbers}
 
     def __str__(self) -> str:
-        """Return the kinds of ranks, without those of one."""
+        """Return the kinds of parallelism in words, without kinds of one rank."""
         kinds = (
             ("tensor", self.tensor),
             ("pipeline", self.pipeline),
@@ -85,7 +85,7 @@ class Mesh:
     # --- shares ---
 
     def shares(self, model: Model, *, active: bool = False) -> dict[Expr, Expr]:
-        """Return what replaces each divided size: of weights, or of what tokens make of them when `active`.
+        """Return what each divided size is on one rank: in weights or, if `active`, in activations.
 
         Definition   experts are divided over expert parallel ranks, else their columns over tensor parallel ones; the
                      tokens that come to a rank's experts are 1/t of all if the router is balanced
@@ -202,7 +202,7 @@ def blocks_of(model: Model) -> Iterator[Block]:
 
 
 def attentions_of(block: Block) -> Iterator[Attention]:
-    """Yield the attention of a block, and that over a source."""
+    """Yield the self-attention and the cross-attention of a block, where it has them."""
     if isinstance(block.attention, Attention):
         yield block.attention
     if block.cross_attention is not None:

@@ -76,6 +76,6 @@ def stored_as(model: Model, name: str | None) -> Model:
 
 
 def computed_type(model: Model, name: str | None) -> str:
-    """Return the type in which products are computed: that of the numbers, or of a packing that has products."""
+    """Return the type of the products: that of the packing if it has one, else the base type."""
     packing = WEIGHTS.get(name or "")
     return (packing.computed if packing else "") or base_dtype(model)

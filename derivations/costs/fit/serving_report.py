@@ -1,4 +1,4 @@
-"""What `derivations fit` says of serving: the verdict, the bytes by part, the limits, the bounds on time."""
+"""The report of `derivations fit` on serving: the verdict, the bytes by part, the limits, the bounds on time."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class ServingReport:
 
     @cached_property
     def longest(self) -> int | None:
-        """The longest texts that fit, `batch` at once."""
+        """The length of the longest texts that fit, `batch` at once."""
         return self.serving.longest(self.device)
 
     @cached_property
@@ -83,7 +83,7 @@ class ServingReport:
 
     @cached_property
     def fewest(self) -> Mesh | None:
-        """The smallest number of devices."""
+        """The smallest mesh on which the plan fits, or None if none does."""
         return fewest_devices(self.serving, self.device)
 
     @cached_property
@@ -146,7 +146,7 @@ class ServingReport:
             yield f"FLOPs of products of {bound.what}", str(bound.flops)
 
     def longest_closed_form(self) -> Expr | None:
-        """Return the length up to which M bytes suffice, where the bytes are linear in it beyond a step's chunk."""
+        """Return in closed form the length up to which M bytes suffice, or None if they are not linear in it."""
         budget = self.serving.budget
         total = sum((part.bytes for part in budget.parts if part.name != "activations"), start=0 * n)
         activations = [part.bytes for part in budget.parts if part.name == "activations"]

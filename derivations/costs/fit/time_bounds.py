@@ -54,7 +54,7 @@ class TimeBound:
 
     @property
     def moving(self) -> Expr | None:
-        """The seconds that moving takes at least, or None if the device states no bandwidth."""
+        """The least time in seconds for moving the bytes, or None if the device states no bandwidth."""
         if self.device.bandwidth is None:
             return None
         kept = self.device.on_chip * self.devices
@@ -62,7 +62,7 @@ class TimeBound:
 
     @property
     def computing(self) -> Expr | None:
-        """The seconds that computing takes at least, or None if the device states no rate for the type."""
+        """The least time in seconds for computing, or None if the device states no rate for the type."""
         return None if self.rate is None else self.flops / (self.rate * self.devices)
 
     @property
@@ -78,7 +78,7 @@ class TimeBound:
 
     @property
     def tokens_per_second(self) -> Rational | None:
-        """The upper bound on tokens a second that follows, of all texts together."""
+        """The upper bound on tokens a second of all texts together, or None without a bound on time."""
         seconds = self.seconds
         return None if not seconds else self.at(self.tokens) / seconds
 
@@ -96,7 +96,7 @@ class TimeBound:
 
 
 def decoding_bound(serving: Serving, device: Device, computed: str) -> TimeBound:
-    """Return the bound on one step of decoding of `batch` texts after n positions; one token of each.
+    """Return the bound on one decoding step of `batch` texts after n positions: one token for each text.
 
     `computed` is the type of the products.
 
@@ -125,7 +125,7 @@ def prefill_bound(serving: Serving, device: Device, computed: str) -> TimeBound:
 
 
 def weights_read(serving: Serving) -> Expr:
-    """Return the bytes of the weights that every step reads: all but tables, and the chosen experts of a mixture."""
+    """Return the bytes of the weights that every step reads: no looked-up tables, and only the chosen experts."""
     chosen = {network.experts: network.chosen for network in experts_of(serving.together)}
     return stored_bytes(serving.model, tuple(_read(serving)), chosen)
 
@@ -149,7 +149,10 @@ def cache_bytes(serving: Serving) -> Expr:
 
 
 def _read(serving: Serving) -> Iterator[Group]:
-    """Yield the groups of weights without tables that are looked up; a table that is the head, too, is multiplied."""
+    """Yield the groups of weights without the tables that are only looked up.
+
+    A tied token table stays, because the head multiplies by it.
+    """
     head = serving.together.architecture.head
     shapes = build(serving.together.architecture).shapes
     tables = [name for name in TABLES if not (name == "E" and head.tied and "logits" in shapes)]
@@ -158,6 +161,6 @@ def _read(serving: Serving) -> Iterator[Group]:
 
 
 def _rate(serving: Serving, device: Device, computed: str) -> Rational | None:
-    """Return the largest rate of the types in use, so that the bound holds whichever products run in which."""
+    """Return the largest rate of the types in use, so that the bound holds for every product."""
     known = [rate(device, each) for each in (computed, serving.cache_type)]
     return max((each for each in known if each is not None), default=None)

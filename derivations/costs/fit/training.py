@@ -50,14 +50,17 @@ BYTES_OF_A_PROBABILITY = 4
 
 @lru_cache(maxsize=64)
 def _residuals(architecture: Architecture, recomputed: str) -> tuple[Storage, ...]:
-    """Return the saved residuals of one micro-batch; plans for one model differ in their meshes alone."""
+    """Return the saved residuals of one micro-batch.
+
+    They are cached because plans for one model differ only in their meshes.
+    """
     layer = build(architecture)
     return saved_residuals(layer, batch=batch, recomputed=RECOMPUTED[recomputed](layer)).storages
 
 
 @dataclass(frozen=True)
 class Training:
-    """A training step: `batch` texts of `seq` positions in each of `micro_batches` micro-batches of a data rank.
+    """A training step: a data parallel rank runs `micro_batches` micro-batches of `batch` texts of `seq` positions.
 
     `recomputed` is "nothing", "attention" (selective) or "blocks" (full); `gradients` the bytes of a gradient; `rank`
     is that of adapters of the matrices in `targets`, None for training all weights. The weights of the model are as
@@ -99,7 +102,7 @@ class Training:
 
     @cached_property
     def together(self) -> Model:
-        """The model with the layers of one kind in one run, without a tower of pictures."""
+        """The model without a vision tower, with the layers of each kind in one run."""
         return by_kind(without_tower(self.model))
 
     @property
@@ -114,7 +117,7 @@ class Training:
 
     @cached_property
     def shares(self) -> Shares:
-        """What replaces divided sizes in weights."""
+        """What each divided size of a weight is on one rank."""
         return self.mesh.shares(self.model)
 
     # --- bytes ---
@@ -156,7 +159,7 @@ class Training:
     # --- of weights ---
 
     def _trained(self, groups: tuple[Group, ...]) -> tuple[Group, ...]:
-        """Return the groups of what is trained: the weights, or adapters, which are divided already."""
+        """Return the groups of trained weights: all weights, or adapters with their sizes already divided."""
         return groups if self.rank is None else tuple(adapter_groups(groups, self.targets, self.shares))
 
     def _stored(self, groups: tuple[Group, ...]) -> Expr:
@@ -167,18 +170,18 @@ class Training:
         return expand(state_bytes(optimiser_named(self.optimiser), groups, shares))
 
     def _numbers(self, width: int) -> Callable[[tuple[Group, ...]], Expr]:
-        """Return the function that gives the bytes of a number of each trained entry."""
+        """Return the function that gives the bytes of all trained entries at `width` bytes each."""
         shares: Shares = self.shares if self.rank is None else {}
         return lambda groups: width * _entries(groups, shares)
 
     def _divided(self, stage: int, measure: Callable[[tuple[Group, ...]], Expr], groups: tuple[Group, ...]) -> Expr:
-        """Return what a rank keeps of a measure that a stage of sharding divides."""
+        """Return what a rank keeps of a measure, which data ranks divide from a `stage` of sharding on."""
         if self.mesh.sharded < stage:
             return measure(groups)
         return expand(sum((measure(part) / ranks for part, ranks in self._by_data_ranks(groups)), Integer(0)))
 
     def _by_data_ranks(self, groups: tuple[Group, ...]) -> Iterator[tuple[tuple[Group, ...], Expr]]:
-        """Yield groups with the number of ranks that have the same weights: experts are on fewer."""
+        """Yield groups with the number of ranks that hold the same weights, which is smaller for experts."""
         if self.mesh.expert == 1:
             yield groups, DATA
             return
@@ -234,7 +237,7 @@ class Training:
         return _residuals(self.together.architecture, self.recomputed)
 
     def _in_stage(self, copies: Expr, place: re.Match[str], kinds: tuple[Kind, ...]) -> Expr:
-        """Return the copies of a saved array in a stage; the input of its first layer is counted outside."""
+        """Return the copies of a saved array in a stage, without the input of the stage's first layer."""
         side, run_number, block_number = place[1], int(place[2] or 1) - 1, int(place[3] or 1) - 1
         runs = getattr(self.together.architecture, side).runs
         before = sum(len(run.blocks) for run in runs[:run_number])
@@ -255,7 +258,10 @@ class Training:
             yield residual_bytes(storages, shares, sequence)
 
     def under_way(self, stage: int) -> Expr:
-        """Return how many micro-batches' activations a stage holds at most; a part of one with chunks."""
+        """Return the largest number of micro-batches whose activations a stage holds at once.
+
+        The number may be a fraction if a stage has several chunks.
+        """
         p, c = self.mesh.pipeline, self.mesh.chunks
         if c == 1:
             return Integer(min(p - stage, self.micro_batches))
@@ -280,7 +286,7 @@ class Training:
         return {kind: expand(value) for kind, value in found.items() if value != 0}
 
     def _sent_to_data_ranks(self, groups: tuple[Group, ...]) -> Expr:
-        """Return the bytes of gradients, and of weights where these are sharded."""
+        """Return the bytes that a rank sends for gradients, and for weights if these are sharded."""
         trained, weights = self._by_data_ranks(self._trained(groups)), self._by_data_ranks(groups)
         found = Integer(0)
         for (of_gradients, ranks), (of_weights, _) in zip(trained, weights, strict=True):
@@ -305,7 +311,7 @@ class Training:
         return expand(DATA * MICRO_BATCHES * found)
 
     def _of_weights(self) -> Expr:
-        """Return the FLOPs of the products with weights in a forward pass: those that grow with the rows alone."""
+        """Return the FLOPs of the products with weights in a forward pass: the terms linear in the lengths."""
         every_pair = count_flops(build(self.together.architecture), batch).matmul
         lengths = [symbol for symbol in (n, m) if symbol in self.values]
         terms = Poly(every_pair, *lengths).terms() if lengths else [((1,), every_pair)]
@@ -331,7 +337,7 @@ class Training:
     # --- answers ---
 
     def longest(self, device: Device) -> int | None:
-        """Return the longest texts that fit; 0 if none does."""
+        """Return the length of the longest texts that fit, or 0 if none does."""
         return last_that_fits(self.budgets, n, device.memory, table_length(self.model))
 
     def most_texts(self, device: Device) -> int | None:

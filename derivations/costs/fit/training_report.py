@@ -1,4 +1,4 @@
-"""What `derivations fit --train` says: the verdict, the bytes by part, what is sent, the bound on a step."""
+"""The report of `derivations fit --train`: the verdict, the bytes by part, what is sent, the bound on a step."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TrainingReport:
 
     @cached_property
     def longest(self) -> int | None:
-        """The longest texts that fit."""
+        """The length of the longest texts that fit."""
         return self.training.longest(self.device)
 
     @cached_property

@@ -41,7 +41,7 @@ def shown_count(number: int | Rational) -> str:
 
 
 def shown_seconds(number: Rational) -> str:
-    """Return seconds, milliseconds or microseconds with three digits."""
+    """Return seconds, milliseconds, microseconds or nanoseconds with three digits."""
     for factor, unit in ((1, "s"), (1000, "ms"), (10**6, "us")):
         if number * factor >= 1:
             return f"{_digits(number * factor)} {unit}"
@@ -56,7 +56,7 @@ def _scaled(number: int | Rational) -> str:
 
 
 def _digits(number: Rational) -> str:
-    """Return three digits, or all of a whole part that is longer."""
+    """Return a number with three digits, or with more if its whole part is longer."""
     size = abs(number)
     places = 2 if size < 10 else 1 if size < 100 else 0
     return f"{float(number):,.{places}f}"

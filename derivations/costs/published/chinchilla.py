@@ -146,7 +146,7 @@ RATIOS: tuple[tuple[int, int, int, int, int, int, str], ...] = (
 
 
 def ratios(row: tuple[int, int, int, int, int, int, str]) -> tuple[Rational, Rational]:
-    """Return 3 forward passes over 6 N D for a row of the table: as in the appendix, and without the two tables.
+    """Return two ratios of 3 forward passes to 6 N D for a row: as in the appendix, and without the two tables.
 
     Definition   texts of 2048 tokens of 32,000; the second without embeddings and logits
     Source       Hoffmann et al. (2022), appendix F, comparison with 6 N D; for the two sizes that are rounded to 0.1

@@ -49,7 +49,7 @@ def times(factor: Rational) -> str:
 
 
 def math(expression: Expr) -> str:
-    r"""Return an expression as inline LaTeX, in the marks in which GitHub keeps `\,` and underscores."""
+    r"""Return an expression as inline LaTeX, in the delimiters with which GitHub keeps `\,` and underscores."""
     return f"$`{latex_of(expression)}`$"
 
 

@@ -21,7 +21,7 @@ width = letter("d_head", "width of a head", d_k)
 
 
 def cache(id: str, title: str, of: Letter, source: str, *departures: Departure) -> Published:
-    """Return 2 numbers of 2 bytes for every layer, head and column."""
+    """Return the formula of the cache: 2 numbers of 2 bytes for every layer, head and column."""
     return Published(
         id=f"pope.{id}",
         title=title,

@@ -34,7 +34,7 @@ s, b, width, a, t = (each.symbol for each in LETTERS)
 
 
 def saved_residual_bytes(parallel: str, recomputed: tuple[str, ...], *, statistics: bool) -> Expr:
-    """Return the bytes that each device saves: those of the statistics of norms, or all others.
+    """Return the bytes that each device saves: the statistics of norms if `statistics`, else all others.
 
     Parallel     "none"; "tensor": arrays with an axis of heads or of hidden columns are divided; "sequence": all are
     """
@@ -47,7 +47,7 @@ def saved_residual_bytes(parallel: str, recomputed: tuple[str, ...], *, statisti
 def activations(
     id: str, title: str, share: Expr | int, row: str, parallel: str = "none", recomputed: tuple[str, ...] = ()
 ) -> Published:
-    """Return s b h times a factor, as in table 2."""
+    """Return the formula that is s b h times a factor, as in table 2."""
     left_out = saved_residual_bytes(parallel, recomputed, statistics=True)
     statistics = Departure(Integer(-1), "statistics of norms", lambda _: left_out, "left out")
     return Published(
@@ -108,7 +108,10 @@ learned = letter("Psi", "parameters", lambda subject: subject.parameters)
 
 
 def state(id: str, title: str, gradients: int, *departures: Departure) -> Published:
-    """Return 2 + 2 + 12 bytes for each parameter, compared with a state whose gradients have `gradients` bytes."""
+    """Return the formula of 2 + 2 + 12 bytes for each parameter.
+
+    It is compared with a state whose gradients have `gradients` bytes.
+    """
     return Published(
         id=f"zero.{id}",
         title=title,

@@ -135,7 +135,7 @@ def _recomputation() -> Iterator[str]:
     yield "## Equation 8 of Korthikanti et al. (2022)\n"
     yield (
         "Selective recomputation repeats the context term of one forward pass, 4 B s^2 h for each layer, as the text "
-        "of the appendix says and the equations count. In the bracket behind 72 B L s h^2 that is s/(18 h) more, which "
+        "of the appendix says and the equations count. In the bracket after 72 B L s h^2 that is s/(18 h) more, which "
         "makes the s/(6 h) of equation 7 2 s/(9 h). Equation 8 prints s/(3 h): s/(6 h) more, three times as much. What "
         "recomputation adds to the model FLOPs:\n"
     )

@@ -48,7 +48,7 @@ def published_narayanan() -> Derivation:
 
 @result(topic="flops")
 def published_chinchilla() -> Derivation:
-    """Products and softmax, without the formula's product for the look-up; 3 of 5 operations in softmax."""
+    """Products and 3 of 5 operations of softmax equal the formula without its product for the look-up."""
     formula = published("chinchilla.forward")
     return derivation(
         "FLOPs of a forward pass: products, softmax with 3 operations for an entry, and look-ups as products",
@@ -64,7 +64,7 @@ def published_chinchilla() -> Derivation:
 
 @result(topic="flops")
 def published_kaplan() -> Derivation:
-    """The context term of the formula is half of the products; the scores of the tokens are added."""
+    """The products are the formula plus its context term once more and the scores of tokens, which it omits."""
     formula, context = published("kaplan.forward"), published("kaplan.context")
     whole: Expr = n * formula.bound(gpt)
     return derivation(

@@ -81,7 +81,7 @@ class Subject:
 
     @property
     def parameters(self) -> Expr:
-        """All parameters."""
+        """The number of all parameters."""
         return count_parameters(self.layer)
 
     @property
@@ -101,7 +101,7 @@ class Subject:
 
     @property
     def looked_up(self) -> Expr:
-        """The tables that no product reads: positions, and tokens unless the head uses the same table."""
+        """The number of entries of tables that no product reads: positions, and tokens of an untied head."""
         tied = self.model.architecture.head.tied
         return expand(self.position_table + (Integer(0) if tied else self.token_table))
 
@@ -129,7 +129,7 @@ class Subject:
         return expand(sum((self.components.get(name, Integer(0)) for name in names), Integer(0)))
 
     def _weights(self, *, norm: bool) -> Expr:
-        """Return the number of entries of the weights that are vectors: those of norms, or the others."""
+        """Return the number of parameters of the norms if `norm`, else of the biases."""
         total = Integer(0)
         for path, (shape, copies) in weight_shapes(self.layer).items():
             owner, _, name = path.rpartition(".")
@@ -160,7 +160,7 @@ class Subject:
 
     @property
     def logits(self) -> Expr:
-        """The product that computes the scores of all tokens."""
+        """The FLOPs of the product that computes the scores of all tokens."""
         return self._parts[""].matmul
 
     @property
@@ -186,7 +186,7 @@ class Subject:
 
     @property
     def diagonal(self) -> Expr:
-        """Half of the products of each position with itself: the excess of the visible pairs over half of all pairs."""
+        """Half of the FLOPs of each position with itself: visible pairs exceed half of all pairs by it."""
         return expand(self.visible_context - self.context / 2)
 
     @cached_property

@@ -23,7 +23,7 @@ __all__ = ["EXPLANATIONS", "Explanation", "Total", "significant", "stated", "tot
 
 @dataclass(frozen=True)
 class Explanation:
-    """The excess of a number that is stated in full over the count: a cost of the equations, and why."""
+    """A cost that explains why a number stated in full exceeds the count, and the reason."""
 
     more: Callable[[Subject], Expr]
     why: str
@@ -62,7 +62,7 @@ EXPLANATIONS: Mapping[str, Explanation] = {
     "gpt-j-6b": Explanation(
         lambda s: (SHARDS - 1) * (s.norms + s.weights("feed_forward.b_2")) + SHARDS * d_model,
         "a sum over the 8 parts that training divided the model into: each has its own copy of the norms and of the "
-        "second bias of the network, and a bias behind the look-up (Wang, mesh-transformer-jax, layers.py)",
+        "second bias of the network, and a bias after the look-up (Wang, mesh-transformer-jax, layers.py)",
     ),
     "gemma-2-2b": _GEMMA,
     "gemma-2-9b": _GEMMA,

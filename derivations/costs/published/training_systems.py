@@ -128,7 +128,7 @@ def selective(id: str, title: str, share: Expr, place: str, *departures: Departu
 def korthikanti(
     id: str, title: str, share: Expr, place: str, reading: Reading, against: str, *departures: Departure
 ) -> Published:
-    """Return 72 B L s h^2 (1 + share + v / (12 h L))."""
+    """Return the formula 72 B L s h^2 (1 + share + v / (12 h L))."""
     return Published(
         id=f"korthikanti.{id}",
         title=title,

@@ -48,7 +48,7 @@ class Answer:
 
 
 def put(model: Model, expression: Expr, lengths: Mapping[Symbol, int] | None = None) -> Expr:
-    """Return an expression with the numbers of the model, and with lengths if given."""
+    """Return an expression with the sizes of the model substituted, and the lengths if given."""
     values = {symbol: Integer(value) for symbol, value in {**model.values, **(lengths or {})}.items()}
     return expand(expression.xreplace(values))
 
@@ -66,7 +66,10 @@ def percent(share: Rational) -> str:
 
 
 def source_length(model: Model) -> dict[Symbol, Expr]:
-    """Return the length of the source if a model has one besides n: the length of its table of frames, else n."""
+    """Return the value of m in an encoder-decoder: the length of its table of frames, else n.
+
+    The result is empty for other models.
+    """
     encoder = model.architecture.encoder
     if encoder is None or model.architecture.decoder is None:
         return {}
@@ -101,7 +104,10 @@ def whole(name: str, value: object) -> None:
 
 
 def last_for_which(holds: Callable[[int], bool]) -> int:
-    """Return the last integer >= 1 at which a condition holds that is true up to some integer and false after it."""
+    """Return the last integer >= 1 at which a condition holds.
+
+    The condition must be true up to some integer and false after it.
+    """
     high = 1
     while holds(2 * high):
         high *= 2

@@ -50,7 +50,7 @@ def crossover(model: Model, *, part: str = "pairs", causal: str = "full") -> Ans
 
 
 def first_crossover(model: Model, *, part: str = "pairs", causal: str = "full") -> int | None:
-    """Return the number of the answer of `crossover` alone, which is quicker."""
+    """Return only the number of the answer of `crossover`, which is quicker to find."""
     model, length = by_kind(model), length_of(model)
     fixed = {symbol: value for symbol, value in model.values.items() if symbol != length}
     excess = put(replace(model, values=fixed), _excess(model, part, causal))
@@ -74,7 +74,7 @@ def _products(architecture: Architecture, causal: str) -> Mapping[str, Expr]:
 
 
 def _balance(excess: Expr, length: Symbol) -> Expr | None:
-    """Return the length at which a n^2 - b n is 0, in closed form, or None for an excess of another form."""
+    """Return in closed form the length at which an excess a n^2 - b n is 0, or None for other excesses."""
     if excess.has(Min):
         return None
     found = Poly(excess, length)

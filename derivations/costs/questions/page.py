@@ -61,7 +61,7 @@ _SHARES = """
 ## Are most parameters in the feed-forward networks?
 
 Two thirds are the rule for one layer with d_ff = 4 d_model (`parameters.feed_forward_share`), without what stands
-before and behind the layers. Of a whole model of N such layers with one table of embeddings, feed-forward networks hold
+before and after the layers. Of a whole model of N such layers with one table of embeddings, feed-forward networks hold
 most weights exactly when 4 N d_model > vocab (`parameters.most_in_networks`): so they do in large models, and not in
 small ones with large vocabularies, nor where cross-attention adds to what attention holds. Networks include experts and
 their router; layers are attention and networks.
@@ -110,7 +110,7 @@ one of the target count together as one.
 _DECODING = """
 ## How much work does a step of decoding do for each byte?
 
-FLOPs in products for each byte read: the weights once, and the keys and values of the batch, all in bfloat16, behind
+FLOPs in products for each byte read: the weights once, and the keys and values of the batch, all in bfloat16, after
 1024 positions. A mixture of experts reads the experts that its tokens choose: a single token reads exactly what it
 computes with, and a batch reads E (1 - (1 - K/E)^batch) of E experts on average, if each token chooses K at random. The
 brackets hold the bounds for every router: all tokens choose the same experts, or no two tokens share one. Latent
@@ -119,7 +119,7 @@ attention decodes with absorbed maps.
 
 
 def page() -> str:
-    """Return the page."""
+    """Return the page of answers as Markdown."""
     return "\n".join((_HEAD.rstrip("\n"), *_sections())).rstrip("\n") + "\n"
 
 

@@ -45,7 +45,10 @@ def purpose_of_part(path: str) -> str:
 
 
 def purpose_of_component(name: str) -> str:
-    """Return the purpose of the parameters of a component; the router counts with the experts, a tower as a stack."""
+    """Return the purpose of the parameters of a component.
+
+    The router counts with the experts, and a vision tower counts like a stack.
+    """
     name = name.removeprefix("pictures.")
     if name.startswith(("layers.ffn_", "layers.router_")):
         return "feed-forward"

@@ -80,7 +80,7 @@ def solve_size(
 
 
 def _step(tied: Expr, x: Symbol) -> int:
-    """Return the least positive integer whose multiples, substituted for x, make a tied size, a polynomial, whole."""
+    """Return the least positive integer whose multiples, substituted for x, make the polynomial `tied` whole."""
     return lcm(*(int(Rational(c).q) for c in Poly(tied, x).all_coeffs())) if tied.has(x) else 1
 
 

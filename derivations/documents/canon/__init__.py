@@ -1,1 +1,1 @@
-"""What is canonical, as data: formulas read off the catalogue, the letters they go by, the slips they suffer."""
+"""The usual formulas as data: expressions from the catalogue, their usual letters and their common mistakes."""

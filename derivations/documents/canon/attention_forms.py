@@ -1,4 +1,4 @@
-"""Canonical right sides about attention: the matrix form, its entries, heads."""
+"""Canonical right sides of attention formulas: as matrices, entry by entry, and for heads."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ UNSCALED = "the scores are not scaled"
 
 @cache
 def attention_forms() -> tuple[Form, ...]:
-    """Attention, with a bias or an additive mask, with another scale, and without one."""
+    """Attention: plain, with an additive bias or mask, with another scale, and unscaled."""
     layer, bias = scaled_dot_product_attention(), array("B", n, m)
     whole = layer.result(Q, K, V)
     biased = row_softmax(Q @ K.T / sqrt(d_k) + bias) @ V
@@ -76,7 +76,7 @@ def one_query_forms() -> tuple[Form, ...]:
 
 @cache
 def one_query_weights_forms() -> tuple[Form, ...]:
-    """The weights of one query that is a column, beside keys that are rows: softmax(K q / sqrt(d_k)).
+    """The attention weights of one query, which is a column, with keys as rows: softmax(K q / sqrt(d_k)).
 
     A column is read where positions are columns, and K as the transpose of what it is there.
     """
@@ -123,7 +123,7 @@ def weight_entry_forms() -> tuple[Form, ...]:
 
 @cache
 def output_row_forms() -> tuple[Form, ...]:
-    """Row i of the output: the sum of the values, weighted."""
+    """Row i of the output: the weighted sum of the values."""
     return (Form("attention.weighted_sum", right("attention.weighted_sum"), ("i",)),)
 
 
@@ -135,11 +135,11 @@ def head_width_forms() -> tuple[Form, ...]:
 
 @cache
 def multi_head_forms() -> tuple[Form, ...]:
-    """Heads side by side, times W^O."""
+    """The heads, concatenated and multiplied by W^O."""
     return (Form("multi_head.definition", right("multi_head.definition")),)
 
 
 @cache
 def one_head_forms() -> tuple[Form, ...]:
-    """Head i on projections of its own."""
+    """Head i: attention between the projections for this head."""
     return (Form("multi_head.one_head", right("multi_head.one_head"), ("i",)),)

@@ -1,4 +1,4 @@
-"""What a concept is: the words and marks by which a formula is known to be about it, its letters and forms.
+"""A concept: the words and features by which its formulas are recognised, its usual letters and its forms.
 
 Definition   a concept is met by a word on the left (`Attention(Q, K, V) = ...`), or by marks of the right side where
              the left is a mere letter; `letters` are the usual letters of a role, those of the first roles taken first
@@ -41,13 +41,16 @@ Letters: TypeAlias = dict[str, tuple[str, ...]]
 
 
 def letters_of(**letters: str) -> Letters:
-    """Return the usual letters of roles, written in one text each."""
+    """Return the usual letters of each role, given as one string of letters separated by spaces."""
     return {role: tuple(words.split()) for role, words in letters.items()}
 
 
 @dataclass(frozen=True, eq=False)
 class Concept:
-    """A concept; `marks` must all be on the right where no word on the left tells it, `left` is what stands there."""
+    """A concept: its forms, its usual letters, and what identifies its formulas.
+
+    A formula needs a left side of kind `left`, and either one of the `words` there or all `marks` on the right.
+    """
 
     title: str
     forms: Callable[[], tuple[Form, ...]]
@@ -62,7 +65,7 @@ class Concept:
 def concept(
     title: str, made: Callable[[], tuple[Form, ...]], words: str = "", marks: str = "", **more: object
 ) -> Concept:
-    """Return a concept whose words, marks and arguments are written in one text each."""
+    """Return a concept. Its words, marks and arguments are each given as one string, separated by spaces."""
     arguments = tuple(str(more.pop("arguments", "")).split())
     letters = more.pop("letters", {})
     left, lenient = more.pop("left", "any"), bool(more.pop("lenient", False))

@@ -1,4 +1,4 @@
-"""Small edits of a formula, each with the slip that it mends.
+"""Small edits of a formula, each with a description of the mistake that it corrects.
 
 Definition   an edit changes one place of a formula; what is canonical after one edit was canonical before one slip
 Result       `edits(node, letters)` yields formulas with the slip in words; `letters` may be put in the place of others
@@ -32,7 +32,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def edits(root: Node, letters: Sequence[Name], indices: Sequence[str] = ()) -> Iterator[Edit]:
-    """Yield all edits of a formula, the plainest slips first; `indices` are those that may stand in it."""
+    """Yield all edits of a formula, the simplest mistakes first. They may insert any of `letters` and `indices`."""
     letters = (*letters, *(Name("", (Name(key),)) for key in indices))
     for rule in RULES[:2]:
         for node, put in places(root):
@@ -51,7 +51,7 @@ def edits(root: Node, letters: Sequence[Name], indices: Sequence[str] = ()) -> I
 
 
 def edits_among(root: Node, formulas: Sequence[Node]) -> Iterator[Edit]:
-    """Yield all edits of a formula that use the letters and the indices of some formulas."""
+    """Yield all edits of a formula that insert only letters and indices from `formulas`."""
     letters = list(dict.fromkeys(p for each in formulas for p in each.walk() if isinstance(p, Name) and p.base))
     below = (part for letter in letters for script in letter.subscripts for part in script.walk())
     return edits(root, letters, list(dict.fromkeys(part.key for part in below if isinstance(part, Name))))

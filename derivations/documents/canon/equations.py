@@ -1,4 +1,4 @@
-"""Equations that many texts quote, told by their left sides and by words nearby.
+"""Equations that many texts quote, recognised by their left sides and by words nearby.
 
 Definition   in a spelling of a left side `@` stands for its index, `@-` for the one before it, so that m_t is `m@`
 Assumes      what is right as well is among the forms, for a formula that is one slip away from a form is called wrong
@@ -20,7 +20,7 @@ __all__ = ["Equation"]
 
 @dataclass(frozen=True, eq=False)
 class Equation:
-    """An equation: how its left side is spelled, what its right side may be, and what tells that it is meant."""
+    """An equation: the spellings of its left side, its possible right sides, and words that identify it."""
 
     title: str
     left: frozenset[str]
@@ -30,11 +30,11 @@ class Equation:
 
     @cached_property
     def forms(self) -> tuple[Form, ...]:
-        """What the right side may be, made when it is first asked for."""
+        """The possible right sides, built at the first access."""
         return self.made()
 
     def is_told_by(self, text: str) -> bool:
-        """Say whether one of its words begins somewhere in a text of small letters: not "rope" in Europe."""
+        """Return whether a word of `text`, in lower case, begins with one of `words`: not "rope" in Europe."""
         return bool(self.words) and bool(_beginning(self.words).search(text))
 
 

@@ -1,4 +1,4 @@
-"""Canonical right sides, read off the layers and the results of the catalogue; none of them is typed here.
+"""Canonical right sides, taken from the layers and results of the catalogue and never written out here.
 
 Definition   a form is an expression with the result that says it; its arrays and symbols are the roles that letters of
              a document play. Further forms of one concept are other formulas that are right as well
@@ -64,7 +64,7 @@ class Form:
 
 
 def _written(value: Basic) -> set[Basic]:
-    """Return the symbols that stand in a formula themselves, not merely as the size of an array."""
+    """Return the free symbols of a formula, without those that appear only as the size of an array."""
     match value:
         case Variable() | Named():
             return set()
@@ -89,18 +89,18 @@ def _variable(entry: Indexed) -> Variable:
 
 @cache
 def result(name: str) -> Derivation:
-    """Return a result of the catalogue; that it is proved is seen by verifying the catalogue, and not again here."""
+    """Return a result of the catalogue. Its proof is checked with the catalogue, and not again here."""
     with budget_of(inf, inf):  # reading the catalogue is no work of a formula
         return RESULTS[known(name)]()
 
 
 def right(name: str, claim: int = 0, step: int = -1) -> Expr:
-    """Return what a step of a result says."""
+    """Return the expression of one step of a result."""
     return result(name).claims[claim].steps[step].expression
 
 
 def scalar_form(name: str, value: Expr, assumed: tuple[str, ...] = (), title: str = "") -> Form:
-    """Return a form whose letters are numbers: every entry of an array is one, whose place is kept beside it."""
+    """Return a form with every array entry replaced by a scalar. The indices of the entry are kept in `places`."""
     entries = {entry: scalar(entry.base.label.name) for entry in value.atoms(Indexed)}
     places = {role.name: tuple(map(str, entry.indices)) for entry, role in entries.items()}
     told = tuple(sorted(places.items()))

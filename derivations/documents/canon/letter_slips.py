@@ -1,4 +1,4 @@
-"""Slips of letters: transposes, order, signs, one letter or index for another, the range of a sum."""
+"""Edits for mistakes in letters: transposes, order of factors, signs, wrong letters or indices, ranges of sums."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ __all__ = [
 
 
 def text_of(node: Node) -> str:
-    """Return how a part is called in a reason."""
+    """Return the text that names a part in a reason, or "it"."""
     return node.key if isinstance(node, Name) else node.text if isinstance(node, Number) else "it"
 
 
 def transposes(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
-    """Transposes that are missing, too many, or at the other factor; those of vectors depend on a convention."""
+    """Yield edits that add, remove or move a transpose. Outside of code, transposed vectors are left as they are."""
     if isinstance(node, Product) and "at" in node.operators:  # in code a small letter may be a matrix
         for at, factor in enumerate(node.factors):
             if _is_vector(factor):
@@ -71,7 +71,7 @@ def transposes(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
 
 
 def _is_vector(node: Node) -> bool:
-    """Say whether a letter is a vector or a number by its form: a small letter, whatever stands below it."""
+    """Return whether a letter is spelled like a vector or a number: one lower-case letter, with any subscripts."""
     return isinstance(node, Name) and len(node.base) == 1 and node.base.islower()
 
 
@@ -81,7 +81,7 @@ def _has_turned_vector(node: Node) -> bool:
 
 
 def orders(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
-    """Factors in another order."""
+    """Yield edits that change the order of the factors of a product."""
     if not isinstance(node, Product) or ("at" not in node.operators and _has_turned_vector(node)):
         return
     for at in range(len(node.factors) - 1):
@@ -93,7 +93,7 @@ def orders(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
 
 
 def letters_changed(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
-    """One letter or index in the place of another."""
+    """Yield edits that replace a letter or one of its indices, or exchange its two indices."""
     if not isinstance(node, Name):
         return
     for letter in letters:
@@ -113,12 +113,12 @@ def letters_changed(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
 
 
 def _spelled_alike(one: Name, other: Name) -> bool:
-    """Say whether two letters differ only by case or accent, which is not certainly a mistake."""
+    """Return whether two letters differ only by case or accent, which need not be a mistake."""
     return replace(one, accent="").key.lower() == replace(other, accent="").key.lower()
 
 
 def signs(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
-    """Signs, and differences taken the wrong way round."""
+    """Yield edits that change a sign, exchange the terms of a difference, or drop one of them."""
     if isinstance(node, Sum):
         # The last term first: under an even power a flip of any sign is right, and 1 + x reads better than -1 - x.
         for at in reversed(range(len(node.signs))):
@@ -141,7 +141,7 @@ def _is_mean(node: Node) -> bool:
 
 
 def _indices_of(names: Iterable[Name]) -> dict[str, Name]:
-    """Return the letters that stand in subscripts, in order."""
+    """Return the single lower-case letters in the subscripts of names, in order."""
     parts = (part for name in names for each in name.subscripts for part in each.walk())
     return {part.key: part for part in parts if isinstance(part, Name) and len(part.base) == 1 and part.base.islower()}
 
@@ -151,7 +151,7 @@ def _indices_in(node: Node) -> dict[str, Name]:
 
 
 def indices_changed(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
-    """Indices that have changed places inside a product or under a sum."""
+    """Yield edits that exchange two indices in a product, a function or a sum, or sum over another index."""
     if not isinstance(node, Product | Call | Aggregate):
         return
     keys = list(_indices_in(node))
@@ -180,7 +180,7 @@ def _reindexed(node: Any, names: dict[str, str], inside: bool = False) -> Any:
 
 
 def exchanged(root: Node, letters: Sequence[Name]) -> Iterator[Edit]:
-    """Two letters that have changed places wherever they stand."""
+    """Yield edits that exchange two letters throughout a formula."""
     present = list(dict.fromkeys(part for part, _ in places(root) if isinstance(part, Name)))[:8]
     for at, one in enumerate(present):
         for other in present[at + 1 :]:
@@ -190,14 +190,14 @@ def exchanged(root: Node, letters: Sequence[Name]) -> Iterator[Edit]:
 
 
 def renamed(node: Any, names: Mapping[Name, Name]) -> Any:
-    """Return a formula with other names in the place of some, wherever they stand."""
+    """Return a formula with some names replaced throughout."""
     if isinstance(node, Name):
         return names.get(node, node)
     return rebuilt(node, lambda each: renamed(each, names))
 
 
 def ranges(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
-    """Bounds and indices of sums."""
+    """Yield edits of the bounds and of the index of a sum."""
     match node:
         case Aggregate(upper=Sum(terms=(Name() as size, Number()))):
             yield replace(node, upper=size), f"the sum must go to {size.key}"
@@ -213,7 +213,7 @@ def ranges(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
 
 
 def summands(node: Node, lacking: Sequence[Name]) -> Iterator[Edit]:
-    """Summands that stand nowhere in the formula."""
+    """Yield edits that add or subtract a letter that the formula lacks."""
     if isinstance(node, Product | Name | Quotient | Aggregate | Power | Call):
         for letter in lacking:
             yield Fence("(", Sum((node, letter), (1, -1))), f"{letter.key} must be subtracted"

@@ -1,4 +1,4 @@
-"""Canonical right sides of low-rank adaptation: the adapted matrix, and the layer that it makes."""
+"""Canonical right sides of low-rank adaptation: the adapted matrix, and the layer that applies it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ONE = (RANK, "the factor in front of the product is 1")
 
 @cache
 def low_rank_forms() -> tuple[Form, ...]:
-    """The matrix and the layer, with the factor alpha / r, with one letter for it, and without."""
+    """The matrix and the layer, scaled by alpha / r, scaled by one letter, and unscaled."""
     layer, letter = result(LAYER).claims[0].steps[-1].expression, scalar("s", positive=True)
     scale = next(iter(adapted.atoms(Scaled))).args[0]
     change, changed = A @ B, X @ A @ B

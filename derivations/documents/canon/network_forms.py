@@ -46,7 +46,7 @@ def feed_forward_forms() -> tuple[Form, ...]:
 
 @cache
 def gated_forms() -> tuple[Form, ...]:
-    """The gated network, its activation any of the known ones."""
+    """The gated network with each known activation and with any other one, with and without biases."""
     forms = []
     for word, activation in (*GATES.items(), ("", uninterpreted_function("act"))):
         name = "feed_forward.swiglu" if word == "SwiGLU" else "feed_forward.gated_variants"

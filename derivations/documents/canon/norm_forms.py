@@ -1,4 +1,4 @@
-"""Canonical right sides of norms and positions."""
+"""Canonical right sides of normalisation layers, of their statistics and of the positional encoding."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LESS = "the divisor is one less than the number of entries"
 
 @cache
 def layer_norm_forms() -> tuple[Form, ...]:
-    """Normalisation, entry by entry, with gamma and beta or without."""
+    """Layer normalisation, entry by entry, with and without gamma and beta."""
     hat, whole = right("layer_norm.definition", 2), right("layer_norm.definition", 3)
     spread = scalar("sigma", positive=True)
     variance = next(entry for entry in hat.atoms(Indexed) if entry.base.label.name == "sigma2")
@@ -84,7 +84,7 @@ def root_mean_square_forms() -> tuple[Form, ...]:
 
 
 def _mean_square(vector: Array) -> Expr:
-    """Return the mean of the squares of a vector, as the catalogue has it."""
+    """Return the mean of the squares of a vector, taken from the catalogue."""
     mean = right("rms_norm.definition", 0)
     return mean.xreplace({each: vector[each.indices[1]] for each in mean.atoms(Indexed)})
 
@@ -117,7 +117,7 @@ def variance_forms() -> tuple[Form, ...]:
 
 @cache
 def deviation_forms() -> tuple[Form, ...]:
-    """The standard deviation of a vector: the root of each of its variances, to which a norm adds epsilon."""
+    """The standard deviation of a vector: the root of each form of the variance, with and without epsilon."""
     return tuple(replace(form, value=sqrt(form.value + added)) for form in variance_forms() for added in (0, epsilon))
 
 
@@ -142,7 +142,7 @@ def _along(axis: Axis, name: str, value: Expr, *assumed: str) -> Form:
 
 @cache
 def position_forms() -> tuple[Form, ...]:
-    """The sinusoidal encoding; the base of the angles as it stands, for sine and cosine are told apart by the left."""
+    """The sinusoidal positional encoding: a form with sine for even columns, and one with cosine for odd columns."""
     name = "positional_encoding.definition"
     return (
         Form(name, right(name, 0), scalars=True, title="sine"),

@@ -1,4 +1,4 @@
-"""Slips of operations: roots, exponents, numbers, functions, and what stands inside or outside of what."""
+"""Edits for mistakes in operations: roots, exponents, numbers, functions, factors and grouping."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ E_LETTER = Name("e")
 
 
 def powers(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
-    """Roots, exponents, exponentials and logarithms that are missing or too many."""
+    """Yield edits that add, remove or change a root, an exponent, an exponential or a logarithm."""
     if isinstance(node, Root):
         yield node.radicand, "there must be no root"
         if isinstance(node.radicand, Power):
@@ -89,7 +89,7 @@ def _number(value: Fraction) -> Number:
 
 
 def numbers(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
-    """Numbers, and factors and summands that are numbers."""
+    """Yield edits that change a number, or insert the factor 2 or 1/2 or the summand 1."""
     if isinstance(node, Number):
         near = (node.value * 2, node.value / 2, node.value + 1, node.value - 1)
         for value in dict.fromkeys((*map(Fraction, NUMBERS), *near)):
@@ -112,7 +112,7 @@ def _function(call: Call) -> str:
 
 
 def functions(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
-    """One function in the place of another, or one too many."""
+    """Yield edits that replace or remove a function, or exchange it with a sum."""
     if isinstance(node, Call):
         for other in TURNED.get(_function(node), ()):
             yield replace(node, function=Name(other)), f"the function must be {other}, not {node.function.base}"
@@ -141,7 +141,10 @@ def _unfenced(node: Node) -> Node:
 
 
 def groups(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
-    """Factors and terms that stand inside or outside of what they should."""
+    """Yield edits that move a factor, a term or a division into or out of a function, a fraction or a sum.
+
+    Other edits turn a fraction upside down, or turn sums, products and quotients into one another.
+    """
     match node:
         case Quotient(numerator=Call(arguments=(inside,)) as call, denominator=below):
             yield replace(call, arguments=(Quotient(inside, below),)), "the division belongs inside the function"
@@ -204,7 +207,7 @@ def groups(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
 
 
 def factors_changed(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
-    """Factors that are missing or too many."""
+    """Yield edits that remove a factor, or insert a factor or a divisor."""
     if isinstance(node, Product):
         for at in range(len(node.factors)):
             kept = (*node.factors[:at], *node.factors[at + 1 :])

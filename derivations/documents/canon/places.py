@@ -1,4 +1,4 @@
-"""The places of a formula: every part, with a function that puts another one there."""
+"""All parts of a formula, each with a function that replaces the part."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Edit = tuple[Node, str]  # a formula with the slip that is mended in it
 
 
 def places(root: Node) -> Iterator[tuple[Node, Put]]:
-    """Yield every part of a formula with a function that puts another one in its place; names are not entered."""
+    """Yield every part of a formula with a function that replaces it. Parts inside names are not yielded."""
     return _below(root, _itself)
 
 

@@ -38,7 +38,7 @@ def entropy_forms() -> tuple[Form, ...]:
 
 @cache
 def perplexity_forms() -> tuple[Form, ...]:
-    """The exponential of the mean negative logarithm of the probabilities that were given to what came."""
+    """Perplexity: the exponential of the mean negative logarithm of the probabilities given to the observed tokens."""
     mean = -Sum(log(p[j]), (j, 0, n - 1)) / n
     loss = scalar("loss")
     return (

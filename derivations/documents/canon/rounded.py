@@ -1,4 +1,4 @@
-"""Functions of floating-point numbers that round alike on every machine, so that numbers can be keys.
+"""Floating-point functions that round the same on every machine, so that their results can be dictionary keys.
 
 Result       the value with 100 bits, rounded once to a float; the C library's own functions differ in the last digit
              from machine to machine, and `sum` from one version of Python to the next: `math.fsum` is for sums

@@ -1,4 +1,4 @@
-"""Quick numbers of an expression at fixed small sizes: a filter before the judge, never a verdict.
+"""Fast numerical values of an expression at small fixed sizes. They only filter candidates for the judge.
 
 Definition   an expression of any shape is evaluated in floating point, entry by entry, at the numbers of
              `scalar_sampling`

@@ -1,4 +1,4 @@
-"""Quick numbers of scalars: sizes, indices, letters and entries get numbers that depend on their names alone.
+"""Fast numerical values of scalars. The value of a size, an index, a letter or an entry depends on its name alone.
 
 Raises       NoNumber where an expression has none here; errors of arithmetic as Python has them
 """
@@ -60,17 +60,17 @@ PLACES = {"i": 1, "k": 0, "j": 2, "l": 1, "c": 1, "pos": 3, "u": 2}
 
 
 class NoNumber(Exception):
-    """An expression that has no number here."""
+    """Raised for an expression that cannot be evaluated here."""
 
 
 def drawn(name: str, *, signed: bool = False) -> float:
-    """Return a number between 1/4 and 7/4 that depends on the name alone, or one of either sign."""
+    """Return a number from 1/4 to 7/4 that depends on the name alone. With `signed`, it is from -1.6 to 1.4."""
     share = (crc32(name.encode()) % 100_003) / 100_003
     return 3 * share - 1.6 if signed else 0.25 + 1.5 * share
 
 
 def size_number(expression: Any, bound: Mapping[Any, float] = MappingProxyType({})) -> int:
-    """Return the number of a size."""
+    """Return the integer value of a size."""
     value = scalar_number(total(expression), bound)
     if value != int(value) or not 0 <= value < 100:
         raise NoNumber(f"a size of {value}")
@@ -78,7 +78,7 @@ def size_number(expression: Any, bound: Mapping[Any, float] = MappingProxyType({
 
 
 def scalar_number(node: Any, bound: Mapping[Any, float]) -> float:
-    """Return the number of a scalar in which some symbols have the numbers given."""
+    """Return the value of a scalar. `bound` gives the values of some symbols."""
     if node in bound:
         return bound[node]
     for kind, rule in _SCALARS:
@@ -102,7 +102,7 @@ def _entry(node: Any, bound: Mapping[Any, float]) -> float:
 
 
 def _slope(node: Any, bound: Mapping[Any, float]) -> float:
-    """Return a derivative by four numbers around: wrong in the tenth digit or so."""
+    """Return a derivative, approximated by a difference of four values. The error is in about the tenth digit."""
     by, *rest = node.variables
     if rest:
         raise NoNumber("a derivative by several letters")
@@ -124,7 +124,7 @@ def _sum(node: Any, bound: Mapping[Any, float]) -> float:
 
 
 def power_of(base: float, exponent: float) -> float:
-    """Return a power; a root of a negative number is that of its size, for numbers are a filter and no proof."""
+    """Return a power. A fractional or very large exponent is applied to the absolute value of the base."""
     if base == 0 and exponent < 0:
         raise ZeroDivisionError("a power of 0")
     if exponent == int(exponent) and abs(exponent) < 100:
@@ -133,12 +133,12 @@ def power_of(base: float, exponent: float) -> float:
 
 
 def drawn_unknown(value: float) -> float:
-    """Return what a function gives of which nothing is known: one that is neither even nor linear."""
+    """Return the value of the fixed function that replaces an unknown one. It is neither even nor linear."""
     return rounded.sin(1.3 * value + 0.4)
 
 
 def differ(left: Any, right: Any) -> bool:
-    """Say whether two expressions have numbers that differ: a filter before the judge, which decides nothing."""
+    """Return whether two expressions have different values. This is only a filter before the judge."""
     try:
         return not math.isclose(scalar_number(left, {}), scalar_number(right, {}), rel_tol=1e-7, abs_tol=1e-9)
     except (NoNumber, ArithmeticError, ValueError, TypeError):
@@ -149,12 +149,12 @@ def differ(left: Any, right: Any) -> bool:
 
 
 def drawn_symbol(symbol: Symbol) -> float:
-    """Return the number of a size, an index or a scalar."""
+    """Return the value drawn for a size, an index or a scalar."""
     return _symbol(symbol, {})
 
 
 def drawn_entry(name: str, places: Sequence[int]) -> float:
-    """Return the number of an entry of an array."""
+    """Return the value drawn for an entry of an array."""
     return drawn(f"{name}{list(places)}", signed=True)
 
 

@@ -39,7 +39,7 @@ x, y, t = array("x", n), array("y", n), array("t", n)
 
 @cache
 def softmax_forms() -> tuple[Form, ...]:
-    """Entry i of softmax, with a temperature as well."""
+    """Entry i of softmax, with and without a temperature."""
     return (
         Form("softmax.definition", softmax().result(x).entry(i), ("i",)),
         Form("softmax.temperature", softmax().result(x / temperature).entry(i), ("i",)),
@@ -68,7 +68,7 @@ def softmax_vector_forms() -> tuple[Form, ...]:
 
 @cache
 def jacobian_forms() -> tuple[Form, ...]:
-    """The Jacobian entry by entry, all of it or off the diagonal."""
+    """The Jacobian of softmax entry by entry, in general and off the diagonal."""
     whole = right("softmax.jacobian")
     apart = whole.xreplace({KroneckerDelta(i, k): Integer(0)})
     return (
@@ -79,7 +79,7 @@ def jacobian_forms() -> tuple[Form, ...]:
 
 @cache
 def diagonal_forms() -> tuple[Form, ...]:
-    """The derivative of an entry by its own input; the same for the sigmoid."""
+    """The derivative of an entry with respect to its own input. The sigmoid has the same derivative."""
     return (Form("softmax.jacobian_diagonal", right("softmax.jacobian_diagonal"), ("i", "i")),)
 
 
@@ -113,7 +113,7 @@ def cross_entropy_forms() -> tuple[Form, ...]:
 
 @cache
 def cross_entropy_gradient_forms() -> tuple[Form, ...]:
-    """The gradient by the logits, entry by entry."""
+    """The gradient of the cross-entropy with respect to the logits, entry by entry."""
     name = "softmax.cross_entropy_gradient"
     entry, mean, count = right(name, 1), "softmax.cross_entropy_mean_gradient", scalar("N", positive=True)
     chained = -Sum(t[i] * right("softmax.log_jacobian", 1), (i, 0, n - 1))
@@ -127,6 +127,6 @@ def cross_entropy_gradient_forms() -> tuple[Form, ...]:
 
 @cache
 def logit_gradient_forms() -> tuple[Form, ...]:
-    """The gradient by the logits, the prediction written as their softmax."""
+    """The gradient with respect to the logits, with the prediction written as their softmax."""
     name, softened = "softmax.cross_entropy_gradient", softmax().result(x)
     return (Form(name, softened - t), Form(name, softened.entry(k) - t[k], ("k",)))

@@ -1,1 +1,1 @@
-"""What is decided of an elaborated statement: by the judge alone."""
+"""Checks in which the judge decides an equation, or a formula is compared with others of its document."""

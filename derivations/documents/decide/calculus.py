@@ -93,7 +93,7 @@ def _said(
 
 
 def _defined_where(typings: Sequence[Elaborated]) -> tuple[str, ...]:
-    """Return what makes both sides defined, and equal, under every typing; nothing where it does not."""
+    """Return the conditions under which both sides are defined and equal in every typing, or none."""
     where: dict[str, None] = {}
     for typing in typings:
         left, right = typing.sides[:2]
@@ -105,7 +105,7 @@ def _defined_where(typings: Sequence[Elaborated]) -> tuple[str, ...]:
 
 
 def _mended(sides: Sequence[Node], typing: Elaborated, scope: Scope) -> str:
-    """Return the slip in words, as far as one is found in time: it explains what is refuted."""
+    """Return a description of the mistake in a refuted equation, or an empty string if none is found in time."""
     with suppress(TooCostly), budget_of(STEPS):
         _, _, slip = mended(sides, typing, scope, RULE) or (0, None, "")
         return slip
@@ -113,7 +113,7 @@ def _mended(sides: Sequence[Node], typing: Elaborated, scope: Scope) -> str:
 
 
 def _without(slip: str, stated: Sequence[Node], scope: Scope) -> Node | None:
-    """Return the right side without a slip, where it is the derivative under every typing."""
+    """Return the right side with a mistake corrected, if it is then the derivative under every typing, or None."""
     with suppress(TooCostly), budget_of(STEPS):
         for new, found in edits_among(stated[1], stated) if slip and not _differentiates(stated[1]) else ():
             sides = differentiable((stated[0], new), scope) if found == slip else None
@@ -128,12 +128,12 @@ def _differentiates(side: Node) -> bool:
 
 
 def _letters(side: Expr) -> set[Symbol]:
-    """Return what no sum binds; the letters that something is differentiated by are among it."""
+    """Return the symbols that no sum binds, including the variables of derivatives."""
     return side.atoms(Symbol) - {place for whole in side.atoms(Sum) for place in whole.bound_symbols}
 
 
 def _may_go_on(side: Node) -> bool:
-    """Say whether what stands after a derivative may be differentiated as well: `d/dx x^2 sin x`."""
+    """Return whether the factors after a derivative may belong to its operand: `d/dx x^2 sin x`."""
     for part in (part for part in side.walk() if isinstance(part, Product)):
         for at, factor in enumerate(part.factors):
             by = {each.key for each in factor.by if isinstance(each, Name)} if isinstance(factor, Derivative) else set()

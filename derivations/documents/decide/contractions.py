@@ -33,7 +33,7 @@ OF_NUMBERS = {"times", "star", "odot", "otimes"}  # between sizes, or by entry
 
 
 def check_contractions(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
-    """Compare the axes that a side sums over with those that the document sums over."""
+    """Compare the axes that a side sums over with those in other products of the document."""
     if link is None or statement.chain.relations[link] not in ("=", ":=", "≡") or is_condition(statement):
         return
     right = statement.chain.sides[link + 1]
@@ -59,7 +59,7 @@ def check_contractions(statement: Statement, link: int | None, scope: Scope) -> 
 
 
 def _contractions(document: Declared) -> Contractions:
-    """Return the different formulas of a document that sum over the same axes, by their letters; read once."""
+    """Return the formulas of a document, grouped by their letters and by the axes that they sum over. Computed once."""
     if not document.contractions:
         for sides in (statement.own_sides for statement in document.kept):
             for each in {each for side in sides for each in _contracted(side)}:
@@ -72,12 +72,12 @@ def _letters(contraction: Contraction) -> tuple[str, ...]:
 
 
 def _is_of_arrays(contraction: Contraction, document: Declared) -> bool:
-    """Say whether one of two letters is transposed somewhere."""
+    """Return whether the document transposes one of two letters somewhere."""
     return any(name.key in _letters(contraction) for names in document.arrays.values() for name in names)
 
 
 def _contracted(side: Node) -> set[Contraction]:
-    """Return the axes of capitals that the products of a side sum over."""
+    """Return the pairs of axes that the products of capital letters in a side sum over."""
     found = set()
     for part in (part for part in side.walk() if isinstance(part, Product)):
         for (one, turned), (other, turned_too) in pairwise(_factors(part)):
@@ -88,7 +88,7 @@ def _contracted(side: Node) -> set[Contraction]:
 
 
 def _factors(node: Node, turned: bool = False) -> list[tuple[Name | None, bool]]:
-    """Return the factors of a product without brackets and whether each is transposed; None if one is not a capital."""
+    """Return the factors of a product, and whether each is transposed. A factor other than a capital is None."""
     match node:
         case Name(base=base) if len(base) == 1 and base.isupper():
             return [(node, turned)]

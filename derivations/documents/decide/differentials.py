@@ -1,4 +1,4 @@
-r"""Products of derivatives: the chain rule read as fractions, of which one may be turned round.
+r"""Products of derivatives: the chain rule read as a product of fractions, one of which may be inverted.
 
 Definition   a derivative of a by b counts a once above and b once below; by the chain rule what is left of a product of
              derivatives is what the left side has: `\frac{\partial L}{\partial x} = \frac{\partial L}{\partial y}
@@ -26,7 +26,7 @@ CHECK = "derivative"
 
 
 def check_differentials(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
-    """Compare what is differentiated on both sides of a link, and by what."""
+    """Compare the numerators and denominators of the derivatives on both sides of a link."""
     if link is None or statement.chain.relations[link] not in ("=", ":=") or is_condition(statement):
         return
     left, right = statement.chain.sides[0], statement.chain.sides[link + 1]
@@ -47,7 +47,7 @@ def check_differentials(statement: Statement, link: int | None, scope: Scope) ->
 
 
 def _derivatives(node: Node) -> list[Derivative]:
-    """Return the derivatives that are multiplied; none where anything but products is made of them."""
+    """Return the derivatives among the factors of a formula, also inside brackets, transposes and indexed sums."""
     match node:
         case Derivative(by=(_,)):
             return [node]

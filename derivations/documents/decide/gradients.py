@@ -1,4 +1,4 @@
-r"""Gradients: derived from what the quantity is in this document, and compared with what is stated.
+r"""Stated gradients, compared with those that follow from the document's own definitions.
 
 Definition   where the document gives `C = A B`, the gradient of a loss by A is that of sum(G * (A B)), in which G
              stands for the gradient by C; `dA` and `\\nabla_A L` are read as the gradient of the loss by A
@@ -42,7 +42,7 @@ def check_stated_gradients(statement: Statement, link: int | None, scope: Scope)
 
 
 def _gradient_by(node: Node) -> Name | None:
-    """Return what a gradient of a loss is taken by."""
+    """Return the variable of a gradient of a loss, or None if a node is not such a gradient."""
     match node:
         case Derivative(of=Name() as of, by=(Name() as by,)) if _is_loss(of):
             return by
@@ -56,7 +56,7 @@ def _is_loss(name: Name) -> bool:
 
 
 def _with_definitions(by: Name, right: Node, scope: Scope) -> tuple[Node, ...] | None:
-    """Return the gradient that follows, as a derivative of a sum, beside the stated one in the same letters."""
+    """Return the gradient that follows from the definitions, and the stated one in the same letters, or None."""
     gradients = {part: of for part in right.walk() if (of := _gradient_by(part)) is not None and of.key != by.key}
     if not gradients:
         return None

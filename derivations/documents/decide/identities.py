@@ -88,7 +88,7 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
 
 
 def _are_declared(sides: Sequence[Node], scope: Scope) -> bool:
-    """Say whether every letter is an array, declared or transposed, so that an equation is one of all such arrays."""
+    """Return whether every letter is known to be an array, because it has a declared shape or is transposed."""
     parts = [part for side in sides for part in side.walk()]
     turned = {id(each) for part in parts if isinstance(part, Transpose) for each in part.walk()}
     arrays = {part.key for part in parts if isinstance(part, Name) and id(part) in turned}
@@ -97,7 +97,7 @@ def _are_declared(sides: Sequence[Node], scope: Scope) -> bool:
 
 
 def _turns_numbers(sides: Sequence[Node], typings: Sequence[Elaborated], scope: Scope) -> bool:
-    """Say whether factors change places, and some are read as numbers of which nothing is declared: of W x = x W."""
+    """Return whether factors change order and an undeclared capital is read as a number, as in W x = x W."""
     numbers = any(
         not kind and not letter.places and letter.name.base.isupper() and not scope.shape_candidates(letter.name)
         for typing in typings
@@ -130,13 +130,13 @@ def _missing_terms(typings: Sequence[Elaborated]) -> str:
 
 
 def _has_a_value(side: Node, scope: Scope) -> bool:
-    """Say whether the section sets a letter to a number, at which a side need not be defined."""
+    """Return whether the section gives a number to a letter of a side. The side may be undefined at that number."""
     names = (part for part in side.walk() if isinstance(part, Name))
     return any(scope.value(name) is not None or scope.numbers_in_reach(name.key) for name in names)
 
 
 def _partial(side: Node) -> int:
-    """Count what is not defined everywhere in a side as it is written: divisions, roots and logarithms of letters."""
+    """Count the operations of a side that are not always defined: divisions, roots and logarithms of letters."""
     return sum(
         1
         for part in side.walk()
@@ -152,7 +152,7 @@ def _is_natural(exponent: Node) -> bool:
 
 
 def _partial_in(expression: Expr) -> int:
-    """Count the same in an expression."""
+    """Count the logarithms in an expression, and the powers whose exponent is not a positive integer."""
     return sum(
         1
         for part in preorder_traversal(expression)
@@ -161,7 +161,7 @@ def _partial_in(expression: Expr) -> int:
 
 
 def _defined_where(typings: Sequence[Elaborated]) -> tuple[str, ...]:
-    """Return what makes both sides defined, and equal, where all letters are numbers; nothing where it does not."""
+    """Return the conditions under which both sides are defined and equal, with all letters read as numbers, or none."""
     for typing in typings:
         if not any(kind for _, kind in typing.kinds):
             left, right = typing.sides[:2]
@@ -172,28 +172,31 @@ def _defined_where(typings: Sequence[Elaborated]) -> tuple[str, ...]:
 
 
 class Decided(NamedTuple):
-    """What the judge says under one typing."""
+    """The level and the reason that the judge gives under one typing."""
 
     level: str
     reason: str
 
 
 def decided(typing: Elaborated, rule: str = "algebra") -> Decided:
-    """Return what the judge says of the first two sides of an elaborated statement."""
+    """Return the judge's decision about the first two sides of an elaborated statement."""
     left, right = typing.sides[:2]
     spend(2_000 + work_of(left, right))
     return Decided(*weighed(left, right, typing.stated(rule), rule))
 
 
 def is_equation(statement: Statement, link: int) -> bool:
-    """Say whether a link of a statement is an equation that is asserted."""
+    """Return whether a link is an equation that the author asserts, and not a condition."""
     return statement.chain.relations[link] in ("=", "≡") and not is_condition(statement)
 
 
 def decisions_of(
     sides: Sequence[Node], scope: Scope, rule: str = "algebra"
 ) -> tuple[Sequence[Elaborated], Sequence[Decided]]:
-    """Return the typings of an equation with what the judge says under each; nothing where not all is typed."""
+    """Return the typings of an equation and the judge's decisions, or nothing if the typings are incomplete.
+
+    The decisions end at the first one that is undecided or differs from the others.
+    """
     try:
         typings = elaborated(sides, scope)
     except NotElaborated:
@@ -209,7 +212,7 @@ def decisions_of(
 
 
 def is_refuted(found: Sequence[Decided]) -> bool:
-    """Say whether an equation is refuted under every typing."""
+    """Return whether an equation is refuted under every typing."""
     return all(each.level == "refuted" for each in found)
 
 
@@ -222,7 +225,7 @@ def verdict_of(
     rule: str,
     what: str,
 ) -> Iterator[Finding]:
-    """Yield a finding for an equation resting on the document's definitions: wrong only with independent evidence."""
+    """Yield a finding for an equation that uses definitions. A refuted one is wrong only if an edit corrects it."""
     if all(each.level == "proved" for each in found):
         yield Finding("holds", check, f"this equals {what}")
     elif is_refuted(found):
@@ -232,7 +235,7 @@ def verdict_of(
 
 
 def _may_be_complex(*sides: Node) -> bool:
-    """Say whether i or j stands as a number, which may be the imaginary unit."""
+    """Return whether i or j is a factor of a product, where it may be the imaginary unit."""
     return any(
         isinstance(factor, Name) and factor.key in ("i", "j")
         for side in sides
@@ -243,13 +246,13 @@ def _may_be_complex(*sides: Node) -> bool:
 
 
 def has_two_logarithms(*sides: Node) -> bool:
-    """Say whether two logarithms are written, so that one of them has another base than e."""
+    """Return whether both log and ln occur, so that log may have another base than e."""
     words = {part.function.base for side in sides for part in side.walk() if isinstance(part, Call)}
     return {"log", "ln"} <= words
 
 
 def _is_named(side: Node) -> bool:
-    """Say whether a side is a name, or a name at a place, a power or a call, which an equation may define."""
+    """Return whether an equation may define a side: a name, a power of a name, or a function that is not elementary."""
     match side:
         case Name():
             return True

@@ -1,4 +1,4 @@
-"""Definitions in parallel: `Q = X W_Q`, `K = X W_K`, `V = X W_V` differ in the label of what they define.
+"""Parallel definitions: `Q = X W_Q`, `K = X W_K` and `V = X W_V` differ only in their letters and labels.
 
 Definition   definitions of a section are parallel if their right sides are one formula but for labels, indices, and the
              letters without labels; a pair is the letter on the left with the labels on the right, or a letter with
@@ -93,7 +93,7 @@ def _finding(odd: Pair) -> Finding:
 
 
 def _odd(pairs: list[Pair], least: int = LEAST) -> Pair | None:
-    """Return the one pair that does not agree, and has the label of another."""
+    """Return the only pair whose letter does not match its labels, if another pair has these labels, or None."""
     apart = [pair for pair in pairs if not pair[0] & pair[1]]
     if len(pairs) < least or len(apart) != 1:
         return None
@@ -116,7 +116,7 @@ def _multiplied(pair: tuple[Node, Node]) -> Pair | None:
 
 
 def _base(node: Node) -> Node:
-    """Return the base of a power of a name: the n of `k^n` may be the number of a layer, an index like any other."""
+    """Return the base of a power of a name, since the n of `k^n` may be an index such as the number of a layer."""
     return node.base if isinstance(node, Power) and isinstance(node.base, Name) else node
 
 
@@ -125,7 +125,7 @@ def _letters(name: Name) -> frozenset[str]:
 
 
 def _labels(name: Name) -> frozenset[str]:
-    """Return the single letters that tell which one a name is."""
+    """Return the labels of a name: single letters that name a role, such as the Q of W_Q."""
     inner = (each.inside if isinstance(each, Fence) else each for each in (*name.superscripts, *name.subscripts))
     if not name.base[:1].isupper() and name.base != "w":
         return frozenset()  # sizes may be shared
@@ -137,7 +137,7 @@ def _labels_in(node: Node) -> frozenset[str]:
 
 
 def _bare(node: Any) -> Any:
-    """Return a formula in which no label and no index tells names apart, and no letter that has no label."""
+    """Return a formula in which all labels and indices, and all letters without a label, are replaced by blanks."""
     node = _base(node)
     if isinstance(node, Name):
         base = node.base if _labels(node) else ""

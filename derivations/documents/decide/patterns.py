@@ -1,4 +1,4 @@
-r"""Formulas of one pattern: what a document writes several times in one way, and once with a slip.
+r"""Formulas of one pattern: a document writes several of them the same way, and one with a mistake.
 
 Definition   the pattern of an equation has numbers in the place of its letters, in the order in which they come, so
              that `a = Norm(x + F(x))` and `b = Norm(y + F(y))` have one; functions and numbers stay as they are
@@ -35,7 +35,7 @@ Pattern = tuple[Node, Node]
 
 
 def check_patterns(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
-    """Compare an equation with those of the document that are written alike."""
+    """Compare an edit of an equation with the other equations of the document that have the same pattern."""
     if link != 0 or statement.chain.relations[0] not in ("=", ":=") or is_condition(statement):
         return
     left, right = statement.chain.sides[:2]
@@ -54,7 +54,7 @@ def check_patterns(statement: Statement, link: int | None, scope: Scope) -> Iter
 
 
 def pattern_of(left: Node, right: Node) -> Pattern:
-    """Return both sides with a number in the place of each letter; a bound index is a letter like any other."""
+    """Return both sides with each letter replaced by a number, including bound indices."""
     letters: dict[str, Name] = {}
 
     def of(node: Any) -> Any:
@@ -69,7 +69,7 @@ def pattern_of(left: Node, right: Node) -> Pattern:
 
 
 def _patterns(document: Declared) -> Counter[Any]:
-    """Return how many different equations of a document have each pattern, read once."""
+    """Return the number of different equations of a document that have each pattern. Computed once."""
     if not document.patterns:
         chains = (s.chain for s in document.kept if len(s.chain.sides) > 1 and s.chain.relations[0] in ("=", ":="))
         # an equation that is written again says no more than once

@@ -1,4 +1,4 @@
-r"""Sums whose index stands nowhere in them: `\sum_{j=1}^{N} x_i`.
+r"""Sums whose terms do not contain the index of the sum: `\sum_{j=1}^{N} x_i`.
 
 Definition   every term of such a sum is the same; it is meant so in `\sum_{j=1}^{N} c`, and not where the terms have an
              index that nothing binds: neither a sum, nor the left side, nor anything else in the statement

@@ -1,4 +1,4 @@
-"""From a formula of a document to a statement of the core language, without deciding anything.
+"""Translation of a formula of a document into statements of the core language. Nothing is decided here.
 
 Definition   a kind says whether a letter is a number, a vector or a matrix; a typing gives every letter of a statement
              a kind and every axis a size, so that each operation is one of arrays that fit

@@ -1,4 +1,4 @@
-"""What the entries of a formula are made of: expressions of SymPy, or something lighter.
+"""The operations that build the entries of a formula: SymPy expressions, or something lighter.
 
 Definition   an algebra makes numbers, letters, entries and what is made of them; nothing is worked out in `SYMBOLIC`,
              so that nothing is cancelled
@@ -21,7 +21,7 @@ __all__ = ["SYMBOLIC", "Algebra"]
 
 @dataclass(frozen=True)
 class Algebra:
-    """The operations of an algebra; sums, products and negatives of two are written by their signs."""
+    """The operations of an algebra. Sums, products and negatives of two values use Python's operators."""
 
     number: Callable[[int, int], Any]  # by numerator and denominator
     scalar: Callable[[str], Any]

@@ -1,4 +1,4 @@
-"""The document's own definitions, put in the place of the names that they define.
+"""Replacement of names by the document's own definitions of them.
 
 Definition   a name is expanded by the one formula that its section equates it with; of `q_j = W x_j` every q with a
              place is expanded, with that place; of `f(x) = x^2` every f of something
@@ -25,14 +25,17 @@ MOST_NODES = 300
 
 
 def letters_in(side: Node) -> frozenset[str]:
-    """Return the names that stand in a side, those in scripts as well, without functions."""
+    """Return the names in a side, including those in scripts, without functions and Kronecker deltas."""
     functions = {id(part.function) for part in side.walk() if isinstance(part, Call)}
     names = (part for part in side.walk() if isinstance(part, Name) and id(part) not in functions)
     return frozenset(name.key for name in names if not is_kronecker(name))
 
 
 def expanded(sides: Sequence[Node], scope: Scope, apart: Sequence[Node] = ()) -> tuple[Node, ...] | None:
-    """Return two sides in which names that stand in one alone are expanded; no definition is one of those `apart`."""
+    """Return two sides in the same letters, by expanding the names that occur on one side only, or None.
+
+    The definitions in `apart` are not used.
+    """
     left, right = sides
     for _ in range(ROUNDS):
         if letters_in(left) == letters_in(right):
@@ -49,7 +52,7 @@ def expanded(sides: Sequence[Node], scope: Scope, apart: Sequence[Node] = ()) ->
 
 
 def expanded_to(side: Node, known: frozenset[str], scope: Scope) -> Node | None:
-    """Return a side in which every name that is not known is expanded; None where one is not defined."""
+    """Return a side with every name outside `known` expanded, or None if one of them is not defined."""
     for _ in range(ROUNDS):
         others = letters_in(side) - known
         if not others:
@@ -59,7 +62,7 @@ def expanded_to(side: Node, known: frozenset[str], scope: Scope) -> Node | None:
 
 
 def differentiable(sides: Sequence[Node], scope: Scope) -> tuple[Node, ...] | None:
-    """Return sides in which everything that is differentiated is written in what it is differentiated by.
+    """Return sides in which every operand of a derivative is written in the variables of that derivative.
 
     None where a letter may depend on what it is differentiated by, and it is not said how, or in several ways. Beside
     `L(x) = ...` the derivative of L is that of L(x).
@@ -93,14 +96,14 @@ def differentiable(sides: Sequence[Node], scope: Scope) -> tuple[Node, ...] | No
 
 
 def _in_letters_of_first(sides: Sequence[Node], scope: Scope) -> tuple[Node, ...]:
-    """Return sides of which the others have the letters of the first one, as far as the document defines theirs."""
+    """Return the sides, with the others rewritten in the letters of the first as far as definitions allow."""
     first, *others = sides
     known = letters_in(first)
     return (first, *(expanded_to(each, known, scope) or each for each in others))
 
 
 def _applied(side: Node, scope: Scope) -> Node:
-    """Return a side in which a function that is differentiated without its arguments has those of its definition."""
+    """Return a side in which a function that is differentiated without arguments gets those of its definition."""
 
     def of(node: Any) -> Any:
         match node:
@@ -116,7 +119,7 @@ def _applied(side: Node, scope: Scope) -> Node:
 
 
 def _leads_to(name: Name, by: frozenset[str], letters: Letters, scope: Scope, most: int) -> bool | None:
-    """Say whether a name is defined by one of some letters, at once or through others; None where nobody knows."""
+    """Return whether the definition of a name uses one of the letters `by`, also through others, or None if unknown."""
     if letters.split(name)[0].name.key in by:
         return False
     formula = definition_of(name, letters, scope)
@@ -136,7 +139,7 @@ def _letters_below(formula: Node, letters: Letters) -> set[str]:
 
 
 def with_functions(side: Node, scope: Scope) -> Node:
-    """Return a side in which the functions that the section defines are written out, and f' is a derivative."""
+    """Return a side with the functions that the section defines written out, and with f' as a derivative."""
 
     def of(node: Any) -> Any:
         spend()
@@ -158,7 +161,7 @@ def with_functions(side: Node, scope: Scope) -> Node:
 
 
 def function_of(function: Name, scope: Scope) -> tuple[tuple[Name, ...], Node] | None:
-    """Return the arguments and the formula of a function that the section defines once, and not by itself."""
+    """Return the arguments and the formula of a function that the section defines once and without recursion."""
     known = scope.document.functions
     found = [each for section in scope.reach.sections for each in known.get((function.key, section), ())]
     if len(found) != 1 or any(isinstance(p, Call) and p.function.key == function.key for p in found[0][1].walk()):
@@ -183,7 +186,7 @@ def _expanded(side: Node, names: frozenset[str], letters: Letters, scope: Scope,
 
 
 def definition_of(name: Name, letters: Letters, scope: Scope, apart: Sequence[Node] = ()) -> Node | None:
-    """Return the one formula that a name stands for, at its places."""
+    """Return the only formula that defines a name, at the indices of that name, or None."""
     letter, places = letters.split(name)
     found: dict[Node, None] = {}
     for defined, formula in _definitions(scope, letter.name.base):
@@ -203,13 +206,13 @@ def definition_of(name: Name, letters: Letters, scope: Scope, apart: Sequence[No
 
 
 def _definitions(scope: Scope, base: str) -> Sequence[tuple[Name, Node]]:
-    """Return what defines the names of a letter in reach."""
+    """Return the definitions in scope of the names with a given base letter."""
     known = scope.document.formulas_of.get(base, {})
     return [each for section in scope.reach.sections for each in known.get(section, ())]
 
 
 def _at(node: Any, put: dict[str, Node]) -> Any:
-    """Return a formula with other letters; the index of a sum never captures one of the new letters."""
+    """Return a formula with letters replaced. The index of a sum is renamed where it would capture a new letter."""
     match node:
         case Name() if node.key in put:
             return put[node.key]

@@ -1,4 +1,4 @@
-"""Known functions, as data: those that are taken entry by entry, and the words for softmax.
+"""Known functions, as data: those applied entry by entry, and the names of softmax.
 
 Definition   a function by entry takes a number to a number; nothing is evaluated, so that nothing is cancelled
 Source       the functions are those of the catalogue
@@ -68,14 +68,14 @@ SIGMOID_WORDS = ("sigmoid", "logistic", "シグモイド", "ロジスティッ�
 
 
 def word_of(name: Name) -> str:
-    """Return the letters and digits of the name of a function, in lower case; LN is not a logarithm."""
+    """Return the letters and digits of a function's name, in lower case. LN becomes "layernorm"."""
     if name.base == "LN":
         return "layernorm"
     return "".join(letter for letter in name.base.lower() if letter.isalnum())
 
 
 def base_of(function: Name) -> Integer | None:
-    """Return the base of a logarithm that has a number below."""
+    """Return the base of a logarithm with an integer subscript greater than 1, or None."""
     match function:
         case Name(base="log", subscripts=(Number(value=value),), superscripts=()) if value > 1 and value == int(value):
             return Integer(int(value))
@@ -83,7 +83,7 @@ def base_of(function: Name) -> Integer | None:
 
 
 def is_known(call: Call) -> bool:
-    """Say whether a function has a meaning of its own."""
+    """Return whether a call is one of a known function, with the right number of arguments."""
     word, count = word_of(call.function), len(call.arguments)
     if base_of(call.function) is not None:
         return count == 1

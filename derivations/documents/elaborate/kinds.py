@@ -70,7 +70,7 @@ def declared_sizes(letter: Letter, scope: Scope) -> int | None:
 
 
 def declared_shape(letter: Letter, scope: Scope) -> tuple[Expr | None, ...] | None:
-    """Return the sizes that the section declares for a letter; axes before the last two are batches."""
+    """Return the shape that the section declares for a letter. Without indices, only the last two axes count."""
     for candidate in scope.shape_candidates(letter.name):
         sizes = candidate.declaration.sizes
         if sizes is not None and not candidate.far:

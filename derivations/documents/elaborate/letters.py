@@ -1,4 +1,4 @@
-r"""Names, taken apart into a letter and the places at which it is read.
+r"""Names, split into a letter and the indices of the entry that they denote.
 
 Definition   a place is an index among the subscripts: j of `v_j`, (i, j) of `a_{ij}`, t - 1 of `h_{t-1}`; a label is a
              word or a letter that says which: Q of `W^Q`, model of `d_{\text{model}}`
@@ -21,26 +21,26 @@ COUNTING = frozenset("ijklmnpqrstuv") | {"pos"}
 
 @dataclass(frozen=True)
 class Letter:
-    """A letter without its places, by its key, and the number of its places."""
+    """A letter without its indices, and the number of those indices."""
 
     name: Name
     places: int
 
     @property
     def key(self) -> str:
-        """The letter as one text; bold and plain letters are two."""
+        """The letter as a string, which differs for bold and plain letters."""
         return ("bold " if self.name.font.startswith("bold") else "") + self.name.key
 
 
 @dataclass(frozen=True)
 class Letters:
-    """Which subscripts of a statement are places."""
+    """Which subscripts of a statement are indices, and not labels."""
 
     indices: frozenset[str]
     families: frozenset[str]  # the letters that have a place somewhere
 
     def split(self, name: Name) -> tuple[Letter, tuple[Node, ...]]:
-        """Return the letter of a name and its places."""
+        """Split a name into its letter and its indices."""
         labels, places = self._split(name)
         whole = Name(name.base, labels, name.superscripts, name.primes, name.accent, name.font)
         if not places and len(name.subscripts) == 1 and isinstance(name.subscripts[0], Name):
@@ -74,14 +74,14 @@ class Letters:
 
 
 def is_kronecker(name: Name) -> bool:
-    r"""Say whether a name is written as Kronecker's delta is: `\delta_{ij}`, two indices and nothing else."""
+    r"""Return whether a name is written like Kronecker's delta: `\delta_{ij}`, two indices and nothing else."""
     places = [part for each in name.subscripts for part in flat((each,))]
     alone = not (name.superscripts or name.primes or name.accent)
     return name.base in ("delta", "δ") and alone and len(places) == 2 and all(isinstance(p, Name) for p in places)
 
 
 def letters_of(sides: Iterable[Node]) -> Letters:
-    """Return how the names of a statement are taken apart."""
+    """Return which subscripts in a statement are indices."""
     sides = tuple(sides)
     indices = frozenset(_indices(sides))
     reading = Letters(indices, frozenset())

@@ -1,4 +1,4 @@
-"""Sizes of axes, unified: two axes that must be alike get one size.
+"""Sizes of axes with unification: two axes that must agree get the same size.
 
 Definition   a size is 1, an unknown, or an expression in named sizes; `unify` makes two of them one
 Raises       Clash where two sizes cannot be one: an axis of one entry is none of several
@@ -18,7 +18,7 @@ __all__ = ["ONE", "Clash", "Size", "Sizes"]
 
 
 class Clash(Exception):
-    """Two sizes that are not one."""
+    """Raised if two sizes cannot be equal, or if operands do not fit."""
 
 
 @dataclass(eq=False)
@@ -41,17 +41,17 @@ class Sizes:
     differ: Callable[[Expr, Expr], bool] | None = None  # whether two known sizes are surely two
 
     def root(self, of: Size) -> Size:
-        """Return the size that stands for all that were unified with one."""
+        """Return the representative of all sizes that were unified with one."""
         while of.bound is not None:
             of = of.bound
         return of
 
     def is_one(self, of: Size) -> bool:
-        """Say whether an axis has one entry."""
+        """Return whether an axis has one entry."""
         return self.root(of).known == 1
 
     def unify(self, first: Size, second: Size) -> None:
-        """Make two sizes one; an unknown one is more than 1."""
+        """Make two sizes equal, or raise Clash. A size that is not known yet is greater than 1."""
         first, second = self.root(first), self.root(second)
         if first is second:
             return
@@ -66,7 +66,7 @@ class Sizes:
         second.bound = first
 
     def resolved(self, of: Size) -> Expr:
-        """Return a size as an expression; an unknown one gets a name of its own."""
+        """Return a size as an expression. A size that is not known yet gets a new name."""
         root = self.root(of)
         if root.known is not None:
             return root.known

@@ -37,7 +37,7 @@ OUTER = ("row", "column")
 
 
 class Misfit(NotElaborated):
-    """Sizes that the section declares, and that fit under no typing."""
+    """Raised if the sizes that the section declares fit under no typing."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,9 @@ def elaborated(
     uninterpreted: bool = False,
     algebra: Algebra = SYMBOLIC,
 ) -> list[Elaborated]:
-    """Return the typings of sides that are said to be equal; raise NotElaborated without one, Misfit for sizes.
+    """Return the typings of sides that are stated to be equal.
+
+    Raises NotElaborated if there is none, and Misfit if the declared sizes rule them all out.
 
     The sides `around` them tell which subscripts are indices; with `sized`, axes have the sizes that the section
     declares; `uninterpreted` parts, without a meaning of their own, are letters.
@@ -138,12 +140,12 @@ def elaborated(
 def _is_known_misfit(
     manner: object, kinds: Mapping[Letter, int], misfits: Sequence[tuple[object, Mapping[Letter, int]]]
 ) -> bool:
-    """Say whether letters have the kinds under which the formula did not fit before, whatever the others were."""
+    """Return whether some of the letters have kinds under which the formula did not fit before."""
     return any(manner == other and misfit.items() <= kinds.items() for other, misfit in misfits)
 
 
 def _speaks_of_the_sigmoid(sides: Sequence[Node], scope: Scope) -> bool:
-    """Say whether sigma of something is the sigmoid: words say so, or a formula of what is made of it."""
+    """Return whether sigma is the sigmoid: the document names it, or the formula has a function built from it."""
     if any(word in scope.document.prose for word in SIGMOID_WORDS):
         return True
     calls = (part for side in sides for part in side.walk() if isinstance(part, Call))
@@ -151,14 +153,14 @@ def _speaks_of_the_sigmoid(sides: Sequence[Node], scope: Scope) -> bool:
 
 
 def _choices(letter: Letter, kinds: Sequence[int], is_array: bool) -> list[tuple[int, int]]:
-    """Return the kinds of a letter, each with how unlikely it is."""
+    """Return the possible kinds of a letter, each with a penalty that is larger for less likely kinds."""
     if is_array and 0 in kinds:
         kinds = tuple(kind for kind in kinds if kind) or (1, 2)
     return [(rank * (1 + letter.name.base[:1].isupper()), kind) for rank, kind in enumerate(kinds)]
 
 
 def _declared(letters: Sequence[Letter], scope: Scope) -> dict[tuple[Letter, int], Expr]:
-    """Return the sizes of axes that the section declares, of letters without a place."""
+    """Return the axis sizes that the section declares for letters without indices."""
     return {
         (letter, axis): along
         for letter in letters
@@ -169,7 +171,7 @@ def _declared(letters: Sequence[Letter], scope: Scope) -> dict[tuple[Letter, int
 
 
 def _arrays(sides: Sequence[Node], letters: Letters) -> set[Letter]:
-    """Return the letters that are not numbers: what is transposed, put on a diagonal, or multiplied entry by entry."""
+    """Return the letters that cannot be numbers: those transposed, put on a diagonal or multiplied entrywise."""
     found: list[Node] = []
     for part in (part for side in sides for part in side.walk()):
         if isinstance(part, Transpose):
@@ -182,13 +184,13 @@ def _arrays(sides: Sequence[Node], letters: Letters) -> set[Letter]:
 
 
 def _agree(kinds: Mapping[Letter, int]) -> bool:
-    """Say whether every gradient has the kind of what it is taken by."""
+    """Return whether every gradient has the same kind as the variable of its derivative."""
     by_key = {letter.key: kind for letter, kind in kinds.items()}
     return all(by_key.get(GRADIENT.sub("", key), kind) == kind for key, kind in by_key.items())
 
 
 def _has_kronecker(scope: Scope) -> bool:
-    """Say whether a delta with two indices is Kronecker's: the document defines no other one, but perhaps by cases."""
+    """Return whether a delta with two indices is Kronecker's. It is, unless defined otherwise than by cases."""
     filed = scope.document.definitions
     named = (each for each in filed.declarations if each.name is not None and is_kronecker(each.name))
     return all(isinstance(each.definition, Cases) for each in named)
@@ -199,7 +201,7 @@ def _is_softmax(part: Node) -> bool:
 
 
 def _unlikely(kinds: Mapping[Letter, int], beside: Sequence[tuple[Letter, Letter]]) -> int:
-    """Return how much speaks against kinds: a number that meets matrices, and x that is not a vector beside its x_i."""
+    """Return a penalty for kinds: for a number next to an array, and for an x that is not a vector beside x_i."""
     alone = sum(1 for each in beside if 0 in (pair := {kinds.get(letter, 0) for letter in each}) and len(pair) > 1)
     whole = {letter.key: kind for letter, kind in kinds.items() if not letter.places}
     entries = ((whole.get(letter.key), kind + letter.places) for letter, kind in kinds.items() if letter.places)
@@ -207,7 +209,7 @@ def _unlikely(kinds: Mapping[Letter, int], beside: Sequence[tuple[Letter, Letter
 
 
 def _beside(sides: Sequence[Node], letters: Letters) -> list[tuple[Letter, Letter]]:
-    """Return the letters that are multiplied, or added, side by side: one small, one capital, or a transpose."""
+    """Return the pairs of adjacent letters in products and sums: one small and one capital, or one transposed."""
     found: dict[tuple[Letter, Letter], None] = {}
     for part in (part for side in sides for part in side.walk()):
         if isinstance(part, Product | Sum):
@@ -302,7 +304,7 @@ def _entries(sides: Sequence[Node], reader: Reader) -> Elaborated:
 
 
 def _alike(value: Value, whole: Value, reader: Reader) -> None:
-    """Refuse a side that is smaller than another one: a number is not a vector."""
+    """Raise Clash for a side that is smaller than another one: a number is not a vector."""
     reader.sizes.unify(value.rows, whole.rows)
     reader.sizes.unify(value.columns, whole.columns)
 
@@ -330,7 +332,7 @@ def _letters(sides: Sequence[Node], letters: Letters, counts: frozenset[str], *,
 
 
 def _counts(sides: Sequence[Node], scope: Scope) -> frozenset[str]:
-    """Return the letters that are sizes: upper bounds of sums, and what is declared as one."""
+    """Return the letters that are sizes: upper bounds of sums, declared sizes, and d with a subscript."""
     found = set()
     for part in (part for side in sides for part in side.walk()):
         if isinstance(part, Aggregate) and part.upper is not None:
@@ -352,7 +354,7 @@ def _base(sides: Sequence[Node]) -> int:
 
 
 def again(sides: Sequence[Node], typing: Elaborated, algebra: Algebra = SYMBOLIC) -> Elaborated:
-    """Return other sides under a typing that is known, in an algebra; NotElaborated where they do not fit."""
+    """Return other sides under a known typing, built in an algebra. Raises NotElaborated where they do not fit."""
     letters, counts = typing.letters, typing.counts
     kinds = dict(typing.kinds)
     manner = typing.upright, typing.turned, typing.delta, typing.sigmoid, typing.uninterpreted

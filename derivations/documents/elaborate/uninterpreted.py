@@ -1,4 +1,4 @@
-r"""Parts without a meaning of their own, as letters: what is written alike is one thing, whatever it is.
+r"""Parts of unknown meaning, replaced by letters. Parts with the same text become the same letter.
 
 Definition   a function that nobody knows, a list, a matrix written out stand for a letter named by their text; the
              indices in the text are its places, so that `p(x_t | x_{<t})` under a sum over t is an entry at t
@@ -38,7 +38,7 @@ _PLACE = Name("·")
 
 
 def with_letters(sides: Sequence[Node], letters: Letters) -> tuple[Node, ...]:
-    """Return sides in which every part without a meaning of its own is a letter."""
+    """Return sides in which every part of unknown meaning is replaced by a letter."""
 
     def of(node: Any) -> Any:
         match node:
@@ -56,7 +56,7 @@ def with_letters(sides: Sequence[Node], letters: Letters) -> tuple[Node, ...]:
 
 
 def refuse_mixed_expectations(sides: Sequence[Node]) -> None:
-    """Refuse expectations over different things, or over a distribution that their bodies read.
+    """Raise NotElaborated for expectations over different distributions, or over one that their bodies use.
 
     An expectation is read without what it is over, so that E_p[x^2] - E_q[x]^2 would be a variance.
     """
@@ -70,7 +70,7 @@ def refuse_mixed_expectations(sides: Sequence[Node]) -> None:
 
 
 def _is_over_what_it_reads(expectation: Aggregate) -> bool:
-    """Say whether the body reads the distribution: log p(x) under E_{x ~ p} or E_{p(x)}, P / Q under E_{x ~ P}."""
+    """Return whether the body uses the distribution: log p(x) under E_{x ~ p} or E_{p(x)}, P / Q under E_{x ~ P}."""
     over = (*expectation.index, *(expectation.over.walk() if expectation.over else ()))
     drawn_from = expectation.over.sides[-1] if isinstance(expectation.over, Chain) else None
     read = list(expectation.body.walk())
@@ -79,18 +79,18 @@ def _is_over_what_it_reads(expectation: Aggregate) -> bool:
 
 
 def _is_statistic(function: Name) -> bool:
-    """Say whether a function is a statistic of an array: E and Var of x, but not expert E_i of x."""
+    """Return whether a function without subscripts is a statistic of an array, such as Var of x."""
     return word_of(function) in STATISTICS and not function.subscripts
 
 
 def letters_for(side: Node, letters: Letters) -> frozenset[Name]:
-    """Return the letters that parts of a side without a meaning of their own are."""
+    """Return the letters that replace the parts of unknown meaning in a side."""
     (whole,) = with_letters((side,), letters)
     return frozenset(part for part in whole.walk() if isinstance(part, Name) and part.font == UNINTERPRETED)
 
 
 def _letter(node: Node, letters: Letters) -> Name:
-    """Return the letter that a part is, at the places that its indices tell."""
+    """Return the letter that replaces a part. Its indices are the first two indices in the part."""
     places: list[Node] = []
 
     def of(part: Any) -> Any:

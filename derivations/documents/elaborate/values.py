@@ -1,4 +1,4 @@
-"""The meaning of each kind of part of a formula: its type and its entries.
+"""The value of each kind of part of a formula: its shape and its entries.
 
 Definition   every value is a matrix: a number is 1 x 1, a vector one column or one row, as the document has it. Its
              entries are read when all sizes are known; nothing is cancelled in them
@@ -51,17 +51,17 @@ NORM = ("||", "‖")
 
 
 class NotElaborated(Exception):
-    """A part of a formula without a meaning here."""
+    """Raised for a part of a formula that has no meaning here."""
 
     def __init__(self, node: Node, why: str) -> None:
-        """Keep the part."""
+        """Store the part that has no meaning."""
         super().__init__(why)
         self.node = node
 
 
 @dataclass(frozen=True)
 class Value:
-    """A matrix by its entries, with its sizes; `bare` where it is a number without a letter, which fits everything."""
+    """A matrix, given by its sizes and its entries. `bare` marks a number without letters, which fits every shape."""
 
     rows: Size
     columns: Size
@@ -71,7 +71,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Bound:
-    """An index: its place, counted from 0, the number that is meant by it, and the size of its axis."""
+    """An index: its symbol, counted from 0, its value as the document counts, and the size of its axis."""
 
     place: Expr
     number: Expr
@@ -104,15 +104,15 @@ class Reader:
     # --- types ---
 
     def is_number(self, value: Value) -> bool:
-        """Say whether a value has one entry."""
+        """Return whether a value has one entry."""
         return self.sizes.is_one(value.rows) and self.sizes.is_one(value.columns)
 
     def number(self, entry: Expr, bare: bool = False) -> Value:
-        """Return a number."""
+        """Return a 1 x 1 value with the given entry."""
         return Value(ONE, ONE, lambda i, j: entry, bare)
 
     def new_index(self) -> Symbol:
-        """Return an index that stands nowhere else."""
+        """Return an index symbol that is not used elsewhere."""
         self.fresh += 1
         return self.algebra.index(f"k_{self.fresh}")
 
@@ -173,7 +173,7 @@ class Reader:
         raise NotElaborated(node, f"no meaning is known for a {type(node).__name__}")
 
     def mapped(self, function: Callable[[Expr], Expr], value: Value) -> Value:
-        """Return a function by entry."""
+        """Apply a function to every entry of a value."""
         return Value(value.rows, value.columns, lambda i, j: function(value.entry(i, j)), value.bare)
 
     def signed(self, sign: int, value: Value) -> Value:
@@ -183,7 +183,7 @@ class Reader:
     # --- letters ---
 
     def of_name(self, name: Name) -> Value:
-        """Return a letter, at its places."""
+        """Return the value of a name: an index, a constant, a size, or a letter at its indices."""
         if name.key in self.bound:
             return self.number(self.bound[name.key].number)
         if name.base in ("π", "pi") and name.key in ("π", "pi"):
@@ -242,11 +242,11 @@ class Reader:
         return self.axes[letter, at]
 
     def place(self, node: Node, axis: tuple[Letter, int]) -> Expr:
-        """Return a place, counted from 0; an index alone has the range of the axis it stands on."""
+        """Return an index expression, counted from 0. A bare index gets the range of its axis."""
         return self._at(node, self.axis(*axis))
 
     def _free(self, key: str) -> Bound:
-        """Return an index that nothing binds."""
+        """Return the free index with a given key."""
         if key not in self.free:
             symbol = self.algebra.index(key)
             self.free[key] = Bound(symbol, symbol + self.base, Size())
@@ -255,11 +255,11 @@ class Reader:
     # --- operations ---
 
     def added(self, values: list[Value]) -> Value:
-        """Return a sum; a number and a vector of the right length are added to every entry, or row, or column."""
+        """Return a sum with broadcasting: a number is added to every entry, a vector to every row or column."""
         return self.together(values, self.algebra.added)
 
     def together(self, values: list[Value], function: Callable[..., Expr]) -> Value:
-        """Return a function of the entries of several values, of which smaller ones are repeated."""
+        """Apply a function to the corresponding entries of several values, with broadcasting."""
         rows = self._common([value.rows for value in values])
         columns = self._common([value.columns for value in values])
         alone = {id(v): (self.sizes.is_one(v.rows), self.sizes.is_one(v.columns)) for v in values}
@@ -277,9 +277,9 @@ class Reader:
         return several[0] if several else ONE
 
     def product(self, node: syntax.Product) -> Value:
-        """Return a product, from the left to the right; what stands beside a product by entry is worked out first.
+        """Return a product, computed from left to right. Entrywise products are formed last.
 
-        That is written as a dot in a circle, and beside a gate as a cross in one.
+        They are written as a dot in a circle, or beside a gate also as a cross in a circle.
         """
         by_entry = ("odot", "otimes") if any(map(_is_gate, node.factors)) else ("odot",)
         parts = node.between(by_entry)
@@ -287,7 +287,7 @@ class Reader:
             return self.together([self.value(part) for part in parts], self.algebra.times)
         for operator, first, second in zip(node.operators, node.factors, node.factors[1:], strict=False):
             if not operator and isinstance(first, Name) and isinstance(second, Number):
-                raise NotElaborated(node, "a number behind a letter, which may belong to its name")
+                raise NotElaborated(node, "a number after a letter, which may belong to its name")
             if not operator and isinstance(first, Name) and _is_one_number(second):
                 raise NotElaborated(node, "a letter before a number in brackets, which may be a function")
         found = self.value(node.factors[0])
@@ -326,7 +326,7 @@ class Reader:
         return Value(ONE, ONE, lambda i, j: self.sum_over(row, value.rows))
 
     def quotient(self, above: Value, below: Value) -> Value:
-        """Return a quotient by entry; nothing is divided by a matrix, and no number by a vector."""
+        """Return an entrywise quotient. Raises Clash for a matrix divisor, and for a number divided by a vector."""
         several = not self.sizes.is_one(below.rows), not self.sizes.is_one(below.columns)
         if all(several) or (any(several) and self.is_number(above)):
             raise Clash("an array below")
@@ -360,7 +360,7 @@ class Reader:
         return self.together([base, exponent], self.algebra.power)
 
     def fenced(self, node: Fence) -> Value:
-        """Return what stands in brackets: itself, a size without sign, a norm, a dot product."""
+        """Return the value of brackets: their content, an absolute value, a norm, a floor or a dot product."""
         match node:
             case Fence(bracket="⟨", inside=syntax.List(items=(left, right))):
                 return self.total(self.together([self.value(left), self.value(right)], lambda x, y: x * y))
@@ -442,7 +442,7 @@ class Reader:
         raise NotElaborated(node, f"the function {node.function.key}")
 
     def softmax(self, value: Value, node: Node) -> Value:
-        """Return the softmax of a vector, or of the rows of a matrix, of its columns where positions are columns."""
+        """Return the softmax of a vector, or of the rows of a matrix. With `upright`, it is taken of the columns."""
         vertical = self.sizes.is_one(value.columns) or (self.upright and not self.sizes.is_one(value.rows))
         if self.is_number(value):
             raise NotElaborated(node, "softmax of one number")
@@ -461,7 +461,7 @@ class Reader:
         return Value(ONE, ONE, lambda i, j: self.sum_over(lambda k: value.entry(k, k), value.rows))
 
     def inner(self, one: Value, other: Value) -> Value:
-        """Return the sum of the products of equal places of two arrays, or two numbers, of one shape."""
+        """Return the inner product of two arrays of one shape: the sum of all products of corresponding entries."""
         self.sizes.unify(one.rows, other.rows)
         self.sizes.unify(one.columns, other.columns)
 
@@ -479,7 +479,7 @@ class Reader:
         raise NotElaborated(node, "the diagonal of a matrix")
 
     def derivative(self, of: Value, by: Value) -> Value:
-        """Return a derivative: of a number, by every entry; by a number, of every entry; of one vector by another one.
+        """Return a derivative, in which one of the two operands is a number or both are vectors.
 
         The derivative of a number has the shape of what it is taken by, that of a vector y by a vector x is the
         matrix of dy_i / dx_k; `turned`, both are transposed.
@@ -506,7 +506,7 @@ class Reader:
         return Value(long, along, entry)
 
     def _long(self, vector: Value) -> Size | None:
-        """Return the size of the one axis of a vector that has several entries."""
+        """Return the length of a vector, or None for any other value."""
         several = [each for each in (vector.rows, vector.columns) if not self.sizes.is_one(each)]
         return several[0] if len(several) == 1 else None
 
@@ -516,7 +516,7 @@ class Reader:
     # --- sums ---
 
     def aggregate(self, node: Aggregate) -> Value:
-        """Return a sum over an index, or over several; with `uninterpreted`, a product or an expectation too."""
+        """Return a sum over one or several indices. With `uninterpreted`, also a product or an expectation."""
         if self.uninterpreted and node.kind == "expectation":
             return self.mapped(self.algebra.expectation, self.value(node.body))
         if self.uninterpreted and node.kind == "product" and node.index:
@@ -543,7 +543,7 @@ class Reader:
 
     @contextmanager
     def _binding(self, node: Aggregate) -> Iterator[tuple[Bound, Expr, Expr | None, Expr | None]]:
-        """Bind the index of a sum: yield it with its first and last place, and a place that is left out."""
+        """Bind the index of a sum, and yield it with its first value, its last value, and a value to leave out."""
         (name,) = node.index
         place = self.new_index()
         low, high, apart, along = ZERO, None, None, Size()
@@ -587,7 +587,7 @@ class Reader:
 
 
 def _number(node: Node) -> Fraction | None:
-    """Return the number that a part is written as: 2, -1/2."""
+    """Return the rational number that a part denotes, such as 2 or -1/2, or None."""
     match node:
         case Number(value=value, unit="") if max(abs(value.numerator), value.denominator) < LARGEST_NUMBER:
             return Fraction(value)
@@ -609,7 +609,7 @@ def _number(node: Node) -> Fraction | None:
 
 
 def _normed(node: Node) -> Node | None:
-    """Return what a Euclidean norm is taken of: `||x||`, `||x||_2`, `||X||_F`."""
+    """Return the operand of a Euclidean norm, `||x||`, `||x||_2` or `||X||_F`, or None."""
     match node:
         case Fence(bracket=bracket, inside=inside) if bracket in NORM:
             return inside
@@ -628,5 +628,5 @@ def _is_one_number(node: Node) -> bool:
 
 
 def _is_short(exponent: Fraction) -> bool:
-    """Say whether an exponent is a fraction of small numbers."""
+    """Return whether the numerator and the denominator of an exponent are small."""
     return max(abs(exponent.numerator), exponent.denominator) <= LARGEST_EXPONENT

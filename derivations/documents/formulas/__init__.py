@@ -1,4 +1,4 @@
-"""Reading formulas: from a text in LaTeX, plain characters or code to a tree that says what is written.
+"""Parsing of formulas: text in LaTeX, plain characters or code becomes a syntax tree.
 
 A text becomes tokens, the tokens pieces, the pieces statements; the same grammar reads all three ways of writing.
 

@@ -1,4 +1,4 @@
-"""A scale or a unit that stands right after a formula: `$= 315$ 万`, `$= 14$ GB`, `$= 174$B`, `$25$%`.
+"""A scale or a unit directly after a formula: `$= 315$ 万`, `$= 14$ GB`, `$= 174$B`, `$25$%`.
 
 Definition   what changes the value of the number before it belongs to this number; bytes, tokens and the like do not
 Result       `with_amount(reading, after)`: the last number with its scale and unit. Where they could belong to more
@@ -26,7 +26,7 @@ _PREFIXED = re.compile(r"[KkMGTP]i?(?:B|FLOPs|FLOPS|MACs)\Z|ms\Z|(?:hour|day)s?\
 
 
 def with_amount(reading: Reading, behind: str) -> Reading:
-    """Return the reading of a formula with the scale and the unit that begin the text after it."""
+    """Return the reading of a formula, with the scale and the unit at the start of the text after it added."""
     match = _BEHIND.match(behind) if reading.statements and reading.stopped is None else None
     if match is None:
         return reading
@@ -50,11 +50,11 @@ def with_amount(reading: Reading, behind: str) -> Reading:
         return Reading((*before, replace(last, sides=(*last.sides[:-1], side))))
     if any(isinstance(part, Name) for part in last.sides[-1].walk()):
         return reading
-    return Reading(tuple(before), Stop(last.start, f"whether {word!r} behind the formula belongs to it cannot be told"))
+    return Reading(tuple(before), Stop(last.start, f"whether {word!r} after the formula belongs to it cannot be told"))
 
 
 def _attached(side: Node, scale: str, unit: str, percent: bool) -> Node | None:
-    """Return a side with scale and unit at its last number; None where they may belong to more of it."""
+    """Return a side with scale and unit added to its last number, or None if they may belong to more of it."""
     match side:
         case Number(unit="", text=text) if " " not in text and not text.endswith("%") and text.isascii():
             return printed_number(text, side.start, side.end, scale, unit, percent)

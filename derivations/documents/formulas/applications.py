@@ -1,4 +1,4 @@
-r"""Names, and what they are applied to: functions with and without brackets, methods, indices."""
+r"""Parsing of names with their arguments: functions with and without brackets, methods, indices."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ _AGGREGATES = {"E": "expectation", "Var": "variance", "V": "variance"}
 
 
 def read_name(reader: Grammar, token: Token | None = None, forced: bool = False) -> Node:
-    """Read a name with its scripts, and its arguments where it is a function, as after a derivative."""
+    """Read a name with its scripts, and its arguments if it is a function.
+
+    With `forced`, the brackets after the name hold its arguments, as after a derivative.
+    """
     token = token or reader.take()
     accent = token.detail if token.detail in _ACCENTED else ""
     base = Name(token.text, font=scripts.font_of(token), accent=accent, start=token.start, end=token.end)
@@ -68,7 +71,7 @@ def read_name(reader: Grammar, token: Token | None = None, forced: bool = False)
 
 
 def _calls(reader: Grammar, token: Token, name: Name) -> bool:
-    """Say whether brackets after a name may hold its arguments; of single letters `call` has the last word."""
+    """Return whether brackets after a name may hold its arguments. For single letters `read_call` decides."""
     opening = reader.token
     if opening.kind != "open" or opening.text not in "([{":
         return False
@@ -91,7 +94,7 @@ def _calls(reader: Grammar, token: Token, name: Name) -> bool:
 
 
 def _is_indicator(token: Token) -> bool:
-    r"""Say whether a letter is the indicator of a condition, `\mathbf{1}\{x > 0\}`."""
+    r"""Return whether a letter is the indicator function of a condition, `\mathbf{1}\{x > 0\}`."""
     return token.text == "1" and token.detail in ("bold", "bb")
 
 
@@ -121,7 +124,7 @@ def read_call(reader: Grammar, function: Name, token: Token, forced: bool = Fals
 
 
 def _applied(reader: Grammar, function: Name, token: Token, arguments: tuple[Node, ...]) -> bool:
-    """Say whether a letter before brackets is a function, by what they hold."""
+    """Return whether a letter before brackets is a function, judged by the content of the brackets."""
     if token.text in reader.functions or len(arguments) != 1:
         return True
     only = arguments[0]
@@ -177,7 +180,7 @@ def read_accented(reader: Grammar) -> Node:
 
 
 def read_method(reader: Grammar, node: Node) -> Node:
-    """Read a method, `x.mean(-1)`: the function of x; or an attribute, `x.shape`."""
+    """Read a method, such as `x.mean(-1)`, as a function of x, or an attribute, such as `x.shape`."""
     token = reader.take()
     if reader.at("open", "(") and not reader.token.spaced:
         function = Name(token.text, start=token.start, end=token.end)
@@ -186,7 +189,7 @@ def read_method(reader: Grammar, node: Node) -> Node:
 
 
 def read_entry(reader: Grammar, node: Node) -> Node:
-    """Read indices between brackets; in LaTeX only what looks like indices, else the brackets are a factor."""
+    """Read indices in square brackets. In LaTeX, brackets that do not look like indices are a factor."""
     word = isinstance(node, Name) and len(node.base) > 1 and node.base not in words.GREEK
     brackets = reader.brackets()
     items = brackets.items if isinstance(brackets, List) else (getattr(brackets, "inside", brackets),)
@@ -197,7 +200,7 @@ def read_entry(reader: Grammar, node: Node) -> Node:
 
 
 def indexed(reader: Grammar, node: Node) -> bool:
-    """Say whether square brackets after this may hold indices."""
+    """Return whether square brackets after a node may hold indices."""
     return reader.syntax != "latex" or isinstance(node, Name)
 
 

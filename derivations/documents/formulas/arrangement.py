@@ -19,14 +19,14 @@ _ENDS_STATEMENT = frozenset(("newline", "quad", "comma", "period", "semicolon"))
 
 
 def arranged(tokens: list[Token], end: int) -> list[Token]:
-    """Return the tokens as the grammar reads them, with an end after them."""
+    """Return the tokens rewritten for the grammar, with an end token after them."""
     ready = told_bars(list(_groups(_joined(_noted(_set_apart(_remarked(without_brace(tokens))))))))
     ready.append(Token("end", "", end, end))
     return ready
 
 
 def _remarked(tokens: list[Token]) -> list[Token]:
-    r"""Let words in brackets at the end of a statement be a condition: `64 \text{（per head）}`."""
+    r"""Turn words in brackets at the end of a statement into a condition: `64 \text{（per head）}`."""
     for place, token in enumerate(tokens):
         last = place + 1 == len(tokens) or tokens[place + 1].kind in _ENDS_STATEMENT
         if token.kind == "text" and place and last and token.text[:1] in BRACKETS and token.text[-1:] in ")）":
@@ -38,7 +38,7 @@ def _remarked(tokens: list[Token]) -> list[Token]:
 
 
 def _set_apart(tokens: list[Token]) -> list[Token]:
-    r"""Take the brackets away from what is said after a formula, `\; (i = 1, \dots, n)`: a condition or more."""
+    r"""Remove the brackets around a condition or a statement after a formula: `\; (i = 1, \dots, n)`."""
     ready, dropped = list(tokens), set[int]()
     opened: list[tuple[int, set[str]]] = []
     for place, token in enumerate(tokens):
@@ -61,7 +61,7 @@ def _set_apart(tokens: list[Token]) -> list[Token]:
 
 
 def _numbers_formula(tokens: list[Token], place: int) -> bool:
-    r"""Say whether the number of an equation begins here, `\qquad (3)`, at the end of a formula that says something."""
+    r"""Return whether an equation number, `\qquad (3)`, begins here at the end of a formula with a relation."""
     around = tokens[place - 1 : place + 4] if place else []
     kinds = [token.kind for token in around]
     return (
@@ -73,7 +73,7 @@ def _numbers_formula(tokens: list[Token], place: int) -> bool:
 
 
 def _noted(tokens: list[Token]) -> Iterator[Token]:
-    r"""Put what is remarked of a line, `y &= x && \text{by the rule} \\ &= z`, after a chain that goes on."""
+    r"""Move the remarks on lines, `y &= x && \text{by the rule} \\ &= z`, to the end of a chain that continues."""
     notes: list[Token] = []
     noting, matrices = False, 0
     for place, token in enumerate(tokens):
@@ -93,7 +93,7 @@ def _noted(tokens: list[Token]) -> Iterator[Token]:
 
 
 def _is_remark(tokens: list[Token], place: int) -> bool:
-    r"""Say whether a remark on a continued line begins here: words, or something in brackets, after a space.
+    r"""Return whether a remark on a continued line begins here: words, or something in brackets, after a space.
 
     Words in brackets at the end of a line, `(by definition)`, are a remark wherever it ends.
     """
@@ -112,7 +112,7 @@ def _is_remark(tokens: list[Token], place: int) -> bool:
 
 
 def _joined(tokens: Iterator[Token]) -> Iterator[Token]:
-    """Drop the breaks inside a chain: before a relation or an operator, and after one; of several breaks keep one."""
+    """Drop line breaks before and after a relation or an operator. Of several other breaks, keep one."""
     kept: Token | None = None
     before: Token | None = None
     matrices = 0
@@ -144,7 +144,7 @@ def _joined(tokens: Iterator[Token]) -> Iterator[Token]:
 
 
 def _states_nothing(tokens: list[Token], place: int) -> bool:
-    """Say whether a line that begins here, with a minus sign, goes on with the line before: it has no relation."""
+    """Return whether a line that begins with a minus sign continues the line before, because it has no relation."""
     depth = 0
     for token in tokens[place:]:
         if depth == 0 and token.kind in ("newline", "comma", "quad", "break", "cond"):
@@ -156,7 +156,7 @@ def _states_nothing(tokens: list[Token], place: int) -> bool:
 
 
 def _groups(tokens: Iterator[Token]) -> Iterator[Token]:
-    """Turn runs of small letters, and braces of plain text after ^ and _, into groups."""
+    """Group runs of subscript or superscript characters, and plain-text braces after ^ and _."""
     script, closing = "", []
     before: Token | None = None
     for token in tokens:

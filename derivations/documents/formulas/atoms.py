@@ -1,4 +1,4 @@
-r"""Factors: numbers, names, brackets and structures, with what is attached to them."""
+r"""Parsing of factors: numbers, names, brackets and structures, with their scripts and indices."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _STRUCTURES = frozenset(("frac", "binom", "sqrt", "root", "underbrace", "overbra
 
 
 class Atoms(Grammar):
-    """The grammar of factors; sums, products and relations between them come on top."""
+    """The grammar of factors. A subclass adds products, sums and relations."""
 
     def factor_next(self) -> bool:
-        """Say whether a factor may begin here."""
+        """Return whether a factor may begin here."""
         token = self.token
         if self.waiting:
             return True
@@ -50,7 +50,7 @@ class Atoms(Grammar):
         return token.kind == "cmd" and token.text in _STRUCTURES and relations.decorated_relation(self) < 0
 
     def factor(self) -> Node:
-        """Read an atom with what is attached to it."""
+        """Read an atom with its scripts, indices and other postfixes."""
         if self.waiting:
             node, self.waiting = self.waiting, None
             return self.postfix(node)
@@ -129,13 +129,13 @@ class Atoms(Grammar):
         stop(token.start, f"{token.text or 'the end'!r} stands where a factor is expected")
 
     def placeholder(self) -> bool:
-        r"""Say whether a sign stands for an argument, as in `f(\cdot)` and `x_{\cdot j}`."""
+        r"""Return whether a sign is a placeholder for an argument, as in `f(\cdot)` and `x_{\cdot j}`."""
         before = self.tokens[self.position - 1].kind if self.position else ""
         after = self.tokens[self.position + 1].kind
         return before in ("open", "comma", "{", "mid") and after in _PLACE and (after != "letter" or before == "{")
 
     def items(self) -> tuple[list[Node], list[str]]:
-        """Read what stands between brackets: clauses, and what separates them; not the closing bracket."""
+        """Read the clauses inside brackets and the separators between them. The closing bracket is not read."""
         items: list[Node] = []
         separators: list[str] = []
         before: list[Node] = []
@@ -151,7 +151,7 @@ class Atoms(Grammar):
                 break
         if before:
             if not items:
-                stop(self.token.start, "a condition is missing behind the bar")
+                stop(self.token.start, "a condition is missing after the bar")
             return [building.conditional(before, items, before[0].start, self.end)], []
         return items, separators
 
@@ -171,7 +171,7 @@ class Atoms(Grammar):
         return building.bracketed(opening.text, closing.text, items, separators, opening.start, closing.end)
 
     def printed_numbers(self) -> tuple[list[Node], list[str]] | None:
-        """Read numbers between spaces as code prints them, `[0.9 -0.1]`; None where something else stands there."""
+        """Read numbers separated by spaces, as code prints them: `[0.9 -0.1]`. Returns None for anything else."""
         ahead, count = self.position, 0
         while self.tokens[ahead].kind == "number" or self.tokens[ahead].text == "-":
             token, before = self.tokens[ahead], self.tokens[ahead - 1]
@@ -191,7 +191,7 @@ class Atoms(Grammar):
             self.position += 2
 
     def group(self) -> Node:
-        """Read braces that only group; a sum inside them must stand alone."""
+        """Read braces that only group. Parsing stops if a sum or a product in them would need brackets."""
         opening = self.take()
         before = self.tokens[self.position - 2] if self.position > 1 else opening
         node = self.clause()

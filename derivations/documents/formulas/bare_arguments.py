@@ -16,14 +16,14 @@ __all__ = ["bare_next", "goes_on", "read_bare_argument"]
 
 
 def bare_next(reader: Grammar) -> bool:
-    """Say whether a function without brackets has an argument here."""
+    """Return whether a function without brackets has an argument here."""
     if reader.syntax == "code" or reader.at("text") or reader.at("dots"):
         return False
     return reader.factor_next() and not reader.at("open", "(")
 
 
 def goes_on(reader: Grammar, token: Token, opening: Token, value: Call) -> bool:
-    r"""Say whether letters after brackets belong to the argument too: `\cos (m - n) \theta`, an angle after a sum.
+    r"""Return whether letters after brackets belong to the argument too: `\cos (m - n) \theta`, an angle after a sum.
 
     They do where the brackets stand apart from a function of LaTeX; else it cannot be told.
     """
@@ -70,7 +70,7 @@ def read_bare_argument(reader: Grammar, first: Node | None = None) -> Node:
 
 
 def _is_variable(reader: Grammar) -> bool:
-    """Say whether the variable of an integral comes next."""
+    """Return whether the variable of an integral comes next."""
     token, following = reader.token, reader.tokens[reader.position + 1]
     if not reader.integrals or token.text != "d":
         return False

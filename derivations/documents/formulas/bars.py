@@ -1,4 +1,4 @@
-r"""Which way a bar opens: `|x|`, `\|x\|`, `p(x | y)`, `||x|| + |y|`.
+r"""The role of every bar: opening, closing or condition, as in `|x|`, `\|x\|`, `p(x | y)`, `||x|| + |y|`.
 
 Definition   a bar opens where a factor may begin, closes what is open, and else is the bar of a condition. Two bars
              side by side are one sign where all bars then match; `|a||b|` and `||a| - |b||` have single ones
@@ -23,7 +23,7 @@ _NESTED = 200  # brackets inside one another: beyond what the grammar reads, and
 
 
 class _Bar(NamedTuple):
-    """A bar: its place among the tokens, how many tokens it takes, its sign, and whether a factor ends before it."""
+    """A bar: its position among the tokens, its width in tokens, its text, and whether a factor ends before it."""
 
     place: int
     width: int
@@ -32,7 +32,7 @@ class _Bar(NamedTuple):
 
 
 def told_bars(tokens: list[Token]) -> list[Token]:
-    """Tell for every bar whether it opens, closes, or stands for a condition."""
+    """Return the tokens with every bar marked as opening, closing or the bar of a condition."""
     tokens = _unmatched(_paired(tokens))
     groups: list[tuple[str, list[_Bar]]] = [("", [])]
     before = ""
@@ -58,7 +58,7 @@ def told_bars(tokens: list[Token]) -> list[Token]:
 
 
 def _paired(tokens: list[Token]) -> list[Token]:
-    r"""Let `\mid \mid` be one bar, as in `KL(p \mid\mid q)`."""
+    r"""Join `\mid \mid` into one bar, as in `KL(p \mid\mid q)`."""
     paired: list[Token] = []
     for token in tokens:
         if paired and token.kind == paired[-1].kind == "mid":
@@ -69,7 +69,7 @@ def _paired(tokens: list[Token]) -> list[Token]:
 
 
 def _unmatched(tokens: list[Token]) -> list[Token]:
-    r"""Let bars that say themselves whether they open, but do not match, be told like all others: `p(x \lvert y)`."""
+    r"""Turn opening and closing bars that do not match into bars without a direction: `p(x \lvert y)`."""
     if any(token.text == "." and token.kind in ("open", "close") for token in tokens):  # `\left. y \right|_{x = 0}`
         return tokens
     for text in "|‖":
@@ -83,7 +83,7 @@ def _unmatched(tokens: list[Token]) -> list[Token]:
 
 
 def _tell(tokens: list[Token], bars: list[_Bar]) -> None:
-    r"""Tell the bars of one stretch; `\mid` is a bar only where it matches another one, and no relation between."""
+    r"""Mark the bars of one group. `\mid` is a bar only if it has a partner, with no relation in between."""
     mids = [bar.place for bar in bars if tokens[bar.place].kind == "mid"]
     between = any(token.kind in ("rel", "arrow") for first, last in _couples(mids) for token in tokens[first:last])
     if len(mids) % 2 or between:
@@ -102,7 +102,7 @@ def _couples(places: list[int]) -> list[tuple[int, int]]:
 
 
 def _doubled(bars: list[_Bar]) -> list[_Bar]:
-    """Return the bars with two single ones side by side as one."""
+    """Return the bars with every two adjacent single bars joined into one."""
     doubled: list[_Bar] = []
     for bar in bars:
         last = doubled[-1] if doubled else None
@@ -114,7 +114,7 @@ def _doubled(bars: list[_Bar]) -> list[_Bar]:
 
 
 def _kinds(bars: list[_Bar]) -> tuple[list[str], bool]:
-    """Return what each bar is, and whether all of them match."""
+    """Return the role of each bar, and whether all of them match."""
     kinds: list[str] = []
     opened: list[str] = []
     matched = True

@@ -1,4 +1,4 @@
-"""Nodes out of their parts, by form alone: products, fractions that are derivatives, bounds of sums, brackets."""
+"""Construction of syntax nodes from their parts: products, brackets, subscripts and sums with bounds."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PRECISIONS = frozenset({"int", "uint", "fp", "bf", "nf"})
 
 
 def product(factors: Sequence[Node], operators: Sequence[str]) -> Node:
-    """Return the product of factors; a phrase of plain words is one name, or words among factors."""
+    """Return the product of factors, or the factor itself if there is only one."""
     if len(factors) == 1:
         return factors[0]
     if any(isinstance(factor, Product) for factor in factors):  # braces in between: `a {b c}`
@@ -58,7 +58,10 @@ def product(factors: Sequence[Node], operators: Sequence[str]) -> Node:
 
 
 def _measured(factors: Sequence[Node], operators: Sequence[str]) -> Node | None:
-    r"""Return a product that ends with a power of ten and a unit, `7 \times 10^9 \text{ bytes}`, the unit inside."""
+    r"""Return a product that ends with a power of ten and a unit, `7 \times 10^9 \text{ bytes}`, as an amount.
+
+    The unit is attached to the number in front. The result is None for any other product.
+    """
     match factors[-2:]:
         case [Power(base=Number(value=10, unit="") as ten) as power, Words(text=unit) | Name(base=unit) as last]:
             if operators[-1] or unit not in UNITS or (isinstance(last, Name) and last.font != "upright"):
@@ -77,7 +80,7 @@ def _parts(node: Node) -> tuple[tuple[Node, ...], tuple[str, ...]]:
 
 
 def phrase(factors: list[Node], operators: list[str]) -> tuple[list[Node], list[str]]:
-    """Join words side by side, `number of heads`: one name if nothing else stands there, else words."""
+    """Join adjacent words, such as `number of heads`: into one name if nothing else remains, else into words."""
     if not any(_is_word(each) and _is_word(after) for each, after in pairwise(factors)):
         return factors, operators
     joined: list[Node] = [factors[0]]
@@ -104,7 +107,7 @@ def _spelled(node: Node) -> str:
 
 
 def unfenced(node: Node) -> Node:
-    """Return what stands inside round brackets, one pair or more, or the node itself."""
+    """Return a node without the round brackets around it, however many there are."""
     while isinstance(node, Fence) and node.bracket == "(":
         node = node.inside
     return node
@@ -114,7 +117,7 @@ def unfenced(node: Node) -> Node:
 
 
 def bracketed(opening: str, closing: str, items: list[Node], separators: list[str], start: int, end: int) -> Node:
-    """Return what a pair of brackets holds: a list, a set, rows of a matrix, or one thing between brackets."""
+    """Return the node for a pair of brackets: cases, a list, a set, a matrix, or one item in brackets."""
     pair = {"(": ")", "[": "]", "{": "}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "|": "|", "‖": "‖"}
     first = items[0] if items else None
     if opening == "{" and closing == "." and isinstance(first, MatrixLiteral) and len(items) == 1:
@@ -157,7 +160,7 @@ def conditional(before: list[Node], behind: list[Node], start: int, end: int) ->
 
 
 def listed(items: Sequence[Node]) -> Node:
-    """Return one thing, or things between commas."""
+    """Return the only item, or a list of all items without brackets."""
     return items[0] if len(items) == 1 else List(tuple(items), start=items[0].start, end=items[-1].end)
 
 
@@ -165,7 +168,7 @@ def listed(items: Sequence[Node]) -> Node:
 
 
 def subscripts(items: Sequence[Node]) -> tuple[Node, ...]:
-    """Return the subscripts one by one: i and j of `ij` and of `(i, j)`, but `2i` as it is; words are labels."""
+    """Return the subscripts one by one: `ij` and `(i, j)` give i and j, `2i` stays whole, and words become labels."""
     single: list[Node] = []
     for item in items:
         if isinstance(item, List) and item.bracket in ("(", ""):
@@ -184,7 +187,7 @@ def _indices(factors: tuple[Node, ...]) -> bool:
 
 
 def _precision(item: Product) -> list[Node]:
-    """Return the one word of `W_{int8}` and of `W_{fp16}`, which says how numbers are kept."""
+    """Return the number format in `W_{int8}` or `W_{fp16}` as one word, or an empty list."""
     *letters, last = item.factors
     word = "".join(each.base for each in letters if isinstance(each, Name))
     is_one = word in PRECISIONS and isinstance(last, Number)
@@ -192,7 +195,7 @@ def _precision(item: Product) -> list[Node]:
 
 
 def flat(node: Node) -> Node:
-    """Return a word that labels something as words: `d_{model}`."""
+    """Return a name of several letters as words, because it is a label: `d_{model}`. Other nodes are unchanged."""
     if isinstance(node, Name) and len(node.base) > 1 and node == Name(node.base) and node.font != "Greek":
         return Words(node.base, start=node.start, end=node.end)
     return node

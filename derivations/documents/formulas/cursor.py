@@ -1,4 +1,4 @@
-"""A position among tokens, with the budget of depth, and what the parts of the grammar ask of the whole of it."""
+"""A cursor over tokens with a limit on depth, and the interface of the grammar that its parts call."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Cursor:
 
     @property
     def end(self) -> int:
-        """Where the token ends that was read last."""
+        """The end offset of the token that was read last."""
         return self.tokens[self.position - 1].end if self.position else 0
 
     def take(self) -> Token:
@@ -37,12 +37,12 @@ class Cursor:
         return token
 
     def at(self, kind: str, text: str = "") -> bool:
-        """Say whether this token comes next."""
+        """Return whether a token of this kind, and with this text, comes next."""
         token = self.tokens[self.position]
         return token.kind == kind and (not text or token.text == text)
 
     def accept(self, kind: str, text: str = "") -> bool:
-        """Read this token if it comes next."""
+        """Read a token of this kind if it comes next, and return whether it did."""
         if self.at(kind, text):
             self.position += 1
             return True
@@ -55,7 +55,7 @@ class Cursor:
         return self.take()
 
     def deeper(self) -> None:
-        """Count one construct inside another."""
+        """Increase the depth, and stop parsing if it is too large."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             stop(self.token.start, f"more than {MAX_DEPTH} constructs inside one another")
@@ -72,7 +72,7 @@ class Cursor:
 
 
 class Grammar(Cursor, ABC):
-    """The grammar as its parts see it: what they call to read what stands inside them.
+    """The interface of the grammar: what its parts call to read nested parts.
 
     `functions` are single letters that are functions. `waiting` are brackets that were read after a letter as if they
     held arguments, and are a factor: the next one. `integrals` counts those around what is read.
@@ -92,19 +92,19 @@ class Grammar(Cursor, ABC):
 
     @abstractmethod
     def side(self, space: bool = False) -> Node:
-        """Read a sum; `space` says that R is the real numbers here."""
+        """Read a sum. With `space`, the letter R is the real numbers."""
 
     @abstractmethod
     def side_next(self) -> bool:
-        """Say whether a side may begin here."""
+        """Return whether a side may begin here."""
 
     @abstractmethod
     def sign(self) -> int:
-        """Read a sign if one stands here."""
+        """Read an optional sign. Returns 1 for plus or no sign, -1 for minus, and 0 for plus or minus."""
 
     @abstractmethod
     def product(self, sizes: bool = False) -> Node:
-        r"""Read factors in order; `sizes` says that `\times` ends one size of an array."""
+        r"""Read the factors of a product. With `sizes`, `\times` ends the product, because it separates two sizes."""
 
     @abstractmethod
     def signed_factor(self) -> Node:
@@ -112,15 +112,15 @@ class Grammar(Cursor, ABC):
 
     @abstractmethod
     def factor_next(self) -> bool:
-        """Say whether a factor may begin here."""
+        """Return whether a factor may begin here."""
 
     @abstractmethod
     def factor(self) -> Node:
-        """Read an atom with what is attached to it."""
+        """Read an atom with its scripts, indices and other postfixes."""
 
     @abstractmethod
     def skip_empty(self) -> None:
-        """Pass braces with nothing in them."""
+        """Skip empty braces."""
 
     @abstractmethod
     def postfix(self, node: Node) -> Node:
@@ -132,7 +132,7 @@ class Grammar(Cursor, ABC):
 
     @abstractmethod
     def items(self) -> tuple[list[Node], list[str]]:
-        """Read what stands between brackets: clauses, and what separates them; not the closing bracket."""
+        """Read the clauses inside brackets and the separators between them. The closing bracket is not read."""
 
     @abstractmethod
     def brackets(self) -> Node:

@@ -1,4 +1,4 @@
-r"""Derivatives: fractions that are one, `\partial y`, gradients, and differentials `dy`.
+r"""Parsing of derivatives: fractions, `\partial y`, gradients, and differentials `dy`.
 
 Definition   `\frac{\partial y}{\partial x}`, `\frac{dy}{dx}` and `\mathrm{d}y / \mathrm{d}x` are derivatives; in
              `\frac{\partial}{\partial x} y` the operand comes after
@@ -20,7 +20,10 @@ _MARKED = re.compile(r"d[A-Zfxyz]\Z")  # a differential of plain text is one wor
 
 
 def fraction(above: Node, below: Node, start: int, end: int, slashed: bool = False) -> Node:
-    """Return a fraction, or the derivative that it writes; `of` is the empty name where the operand comes after."""
+    """Return a fraction, or the derivative that it denotes.
+
+    If the operand of the derivative comes after the fraction, `of` is an empty name.
+    """
     by = _differentials(below)
     of = _differential(above)
     if by and of is not None:
@@ -32,14 +35,14 @@ def fraction(above: Node, below: Node, start: int, end: int, slashed: bool = Fal
 
 
 def is_derivative(above: Node, below: Node) -> bool:
-    """Say whether two sides of a slash are differentials for certain: `∂L / ∂W`, `dL / dW`, but not `d x / d y`."""
+    """Return whether both sides of a slash are certainly differentials: `∂L / ∂W`, `dL / dW`, but not `d x / d y`."""
     if isinstance(above, Call) and above.function.base == "∂":
         return True
     return all(isinstance(each, Name) and (each.accent == "d" or _MARKED.match(each.base)) for each in (above, below))
 
 
 def _differential(node: Node) -> Node | None:
-    """Return y of `∂y`, the empty name of `∂`."""
+    """Return y for `∂y`, an empty name for `∂` alone, and None for anything else."""
     match node:
         case Call(function=Name(base="∂"), arguments=(operand,)):
             return operand
@@ -70,7 +73,7 @@ def _differentials(node: Node) -> tuple[Node, ...]:
 
 
 def _total(node: Node) -> Node | None:
-    """Return y of `d y`, the empty name of `d`."""
+    """Return y for `d y`, an empty name for `d` alone, and None for anything else."""
     match node:
         case Name(accent="d"):
             return replace(node, accent="")
@@ -89,7 +92,7 @@ def _total(node: Node) -> Node | None:
 
 
 def read_operand(reader: Grammar) -> Node:
-    """Read what a derivative is taken of: one factor, and a number in front of it.
+    """Read the operand of a derivative: one factor, with an optional number in front of it.
 
     Brackets after a letter hold its arguments.
     """
@@ -115,7 +118,7 @@ def _is_number(node: Node) -> bool:
 
 
 def read_differential(reader: Grammar) -> Node:
-    r"""Read `\partial y`; its order is that of the fraction around it."""
+    r"""Read `\partial y`. An exponent after the sign is dropped, because the fraction around it gives the order."""
     token = reader.take()
     function = Name("∂", start=token.start, end=token.end)
     if reader.accept("_"):

@@ -1,4 +1,4 @@
-r"""The grammar of formulas: one for LaTeX, plain text and code, over their tokens.
+r"""The grammar of formulas. It reads the tokens of LaTeX, plain text and code alike.
 
 Definition   clause   = [side] {relation side}                      relations: = < \in \approx \to ...
              side     = ["-"] product {("+" | "-" | "±") product}
@@ -6,7 +6,7 @@ Definition   clause   = [side] {relation side}                      relations: =
              factor   = atom {script | "[" indices "]" | "!" | ".T"}
              atom     = number | name | name "(" clauses ")" | brackets | fraction | root | aggregate | matrix | ...
 Assumes      a slash takes what stands before it up to the last `\times`; after it one factor, and letters that are
-             glued to it (`1/2n`). A name applied to brackets is a function by its form: see `Reader.calls`
+             glued to it (`1/2n`). A name applied to brackets is a function by its form: see `applications`
 Raises       Stopped, where understanding ends
 """
 
@@ -70,18 +70,18 @@ class Reader(Atoms):
         return Chain(tuple(sides), tuple(signs), start=start, end=self.end)
 
     def updates(self) -> bool:
-        """Say whether an operator and an equals sign come next that are one sign, `+=`."""
+        """Return whether an update operator, such as `+=`, comes next."""
         token, following = self.token, self.tokens[min(self.position + 1, len(self.tokens) - 1)]
         known = token.kind == "op" and token.text in _UPDATES
         return known and following.kind == "rel" and following.text == "=" and not following.spaced
 
     def updated(self, old: Node) -> Node:
-        """Read what is after `x +=`, and return the new x, `x + (...)`; it is all that the clause says."""
+        """Read the rest of an update such as `x += y`, and return the new value, `x + y`."""
         operator = self.take()
         self.take()
         behind = self.side()
         if relations.relation_next(self):
-            stop(self.token.start, "a relation behind an update")
+            stop(self.token.start, "a relation after an update")
         behind = (
             Fence("(", behind, start=behind.start, end=behind.end) if isinstance(behind, Sum | Negative) else behind
         )
@@ -92,11 +92,11 @@ class Reader(Atoms):
         return Product((old, behind), (operator.text,), start=operator.start, end=self.end)
 
     def side_next(self) -> bool:
-        """Say whether a side may begin here."""
+        """Return whether a side may begin here."""
         return self.factor_next() or self.at("op", "-") or self.at("op", "+") or self.at("op", "±")
 
     def side(self, space: bool = False) -> Node:
-        """Read a sum; `space` says that R is the real numbers here."""
+        """Read a sum. With `space`, the letter R is the real numbers."""
         start, here = self.token.start, self.position
         sign, written = self.sign(), self.position > here
         if space and not written and structures.space_next(self):
@@ -113,7 +113,7 @@ class Reader(Atoms):
         return Negative(terms[0], start=start, end=self.end) if sign < 0 else terms[0]
 
     def is_range(self) -> bool:
-        """Say whether a dash may stand for a range of numbers, as in `10–20` and, at the end of a chain, in `10-20`."""
+        """Return whether a dash may mean a range of numbers, as in `10–20` and, at the end of a chain, in `10-20`."""
         around = self.tokens[self.position - 1 : self.position + 3]
         if self.syntax == "code" or [token.kind for token in around[:3]] != ["number", "op", "number"]:
             return False
@@ -124,7 +124,7 @@ class Reader(Atoms):
         return self.text[dash.start] == "–" or (ascending and behind.kind in _ENDS_SIDE)
 
     def sign(self) -> int:
-        """Read a sign if one stands here."""
+        """Read an optional sign. Returns 1 for plus or no sign, -1 for minus, and 0 for plus or minus."""
         if self.accept("op", "-"):
             return -1
         if self.accept("op", "±"):
@@ -133,7 +133,7 @@ class Reader(Atoms):
         return 1
 
     def product(self, sizes: bool = False) -> Node:
-        r"""Read factors in order; `sizes` says that `\times` ends one size of an array."""
+        r"""Read the factors of a product. With `sizes`, `\times` ends the product, because it separates two sizes."""
         self.skip_empty()
         factors, operators, run = [self.signed_factor()], list[str](), 0
         while (operator := self.operator(factors[-1], sizes)) is not None:
@@ -150,7 +150,7 @@ class Reader(Atoms):
         return building.product(factors, operators)
 
     def operator(self, before: Node, sizes: bool) -> str | None:
-        """Read what stands between two factors, nothing where they stand side by side; None: the product ends."""
+        """Read the operator between two factors. Returns an empty string for none, and None if the product ends."""
         self.skip_empty()
         token, following = self.token, self.tokens[min(self.position + 1, len(self.tokens) - 1)]
         if self.waiting:
@@ -182,13 +182,13 @@ class Reader(Atoms):
         return ""
 
     def ends_product(self, token: Token, following: Token, sizes: bool) -> bool:
-        """Say whether an operator here is not part of this product: `x +=`, the mark of `r*`, a sign between sizes."""
+        """Return whether an operator here ends the product: `x +=`, the mark of `r*`, a sign between sizes."""
         marks = token[:2] == ("op", "star") and following.kind == "}" and bool(self.depth)
         between = token[:2] == ("op", "times") or (token[:2] == ("letter", "x") and _begins_factor(following))
         return marks or (sizes and between) or self.updates()
 
     def divided(self, slash: str, factors: list[Node], operators: list[str], run: int) -> int:
-        """Read what is after a slash and let it divide the factors from `run` on; return where the next run begins."""
+        """Read a denominator and divide the factors from `run` on by it. Returns where the next run begins."""
         below = self.denominator()
         if derivatives.is_derivative(factors[-1], below):  # `A ∂L/∂Y`
             run = len(factors) - 1
@@ -203,7 +203,7 @@ class Reader(Atoms):
         return run
 
     def crosses(self, before: Node, following: Token) -> bool:
-        """Say whether the letter x is a times sign: `512 x 2048` in plain text, and between expressions of code."""
+        """Return whether the letter x is a times sign: `512 x 2048` in plain text, and between expressions of code."""
         if not (self.at("letter") and self.token.text in ("x", "X")):
             return False
         if self.syntax == "code":  # where two names never stand side by side
@@ -211,7 +211,7 @@ class Reader(Atoms):
         return self.syntax == "plain" and isinstance(before, Number) and following.kind == "number"
 
     def multiplies(self, before: Node) -> bool:
-        """Say whether a period is a product: `x_i.y_i`, `(a . b)`, but not `s.t.`, `x.shape`, or the end of a sentence.
+        """Return whether a period is a product: `x_i.y_i`, `(a . b)`, but not `s.t.`, `x.shape`, or a full stop.
 
         Inside brackets no sentence ends; outside of them the period is glued to what follows, or apart from both sides.
         Letters alone could be an abbreviation, and words a method.
@@ -240,14 +240,14 @@ class Reader(Atoms):
         return self.factor()
 
     def power_of_ten_behind(self) -> bool:
-        r"""Say whether a times sign and a power of ten come next, as after the 3.2 of `3.2 \times 10^{15}`."""
+        r"""Return whether a times sign and a power of ten come next, as after the 3.2 of `3.2 \times 10^{15}`."""
         kinds = [token.kind for token in self.tokens[self.position : self.position + 3]]
         if kinds != ["op", "number", "^"] or self.token.text not in ("times", "dot", "star"):
             return False
         return self.tokens[self.position + 1].text == "10"
 
     def denominator(self) -> Node:
-        """Read what a slash divides by: one factor, or numbers and letters that are glued together."""
+        """Read the denominator after a slash: one factor, or numbers and letters without a space in between."""
         factors = [self.signed_factor()]
         if isinstance(factors[0], Number) and self.syntax != "code" and self.power_of_ten_behind():
             if factors[0].exact:
@@ -267,15 +267,15 @@ class Reader(Atoms):
 
 
 def _bounds_range(node: Node) -> bool:
-    """Say whether a side may be a bound of a range of numbers: 60, or 10^4."""
+    """Return whether a side may be a bound of a range of numbers: 60, or 10^4."""
     return isinstance(node.base if isinstance(node, Power) else node, Number)
 
 
 def _begins_factor(token: Token) -> bool:
-    """Say whether a factor may begin with a token: after the letter x for a times sign, after the word mod."""
+    """Return whether a factor may begin with a token, after the letter x as a times sign or the word mod."""
     return token.kind in ("letter", "word", "number", "digit", "open", "{")
 
 
 def _ends_with_brackets(node: Node) -> bool:
-    """Say whether brackets stand side by side at the end of a product, `x (y + z)`."""
+    """Return whether a product ends with brackets that follow another factor directly: `x (y + z)`."""
     return isinstance(node, Product) and node.operators[-1] == "" and isinstance(node.factors[-1], Fence)

@@ -41,14 +41,14 @@ _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 
 
 class FontLexer(SignLexer):
-    """Reads what stands in the braces of text and fonts."""
+    """Reads the content of commands for text and fonts."""
 
     @abstractmethod
     def read(self, position: int, end: int, depth: int) -> None:
-        """Read the stretch; `depth` counts mathematics inside text."""
+        """Read the text from `position` to `end`. `depth` counts the mathematics nested inside text."""
 
     def behind_space(self, position: int, limit: int) -> int:
-        """Return where the space ends that may stand before an argument."""
+        """Return the position after any spaces before an argument."""
         while position < limit and self.text[position] in " \t\n":
             position += 1
         return position
@@ -70,7 +70,7 @@ class FontLexer(SignLexer):
         stop(position, "the brace is not closed")
 
     def text_argument(self, start: int, end: int, limit: int, depth: int) -> int:
-        """Read the braces of a text, with mathematics between dollar signs inside it."""
+        """Read the argument of a text command, including mathematics between dollar signs."""
         content, after = self.argument(end, limit)
         first = after - len(content) - 1
         if content.count("$") % 2:
@@ -109,7 +109,7 @@ class FontLexer(SignLexer):
             self.add(kind, bare, start, end, "upright" if kind in ("letter", "word") else "")
 
     def font(self, name: str, start: int, end: int, limit: int) -> int:
-        """Read a word in a font: upright letters are one word, others are as they stand."""
+        """Read the argument of a font command. Upright letters form one word, other letters are read as usual."""
         if not re.compile(r"\s*\{").match(self.text, end, limit):
             return end  # one letter, or the old form `{\bf x}`
         content, after = self.argument(end, limit)
@@ -137,12 +137,12 @@ class FontLexer(SignLexer):
         return after
 
     def is_vector(self, end: int, limit: int) -> bool:
-        """Say whether a bold 0 or 1 is a vector: if a factor stands beside it, or a script is on it."""
+        """Return whether a bold 0 or 1 is a vector, because it has a factor beside it or a script."""
         beside = bool(self.tokens) and self.tokens[-1].kind in ("letter", "word", "close", "}")
         return beside or bool(_BESIDE.match(self.text, end, limit))
 
     def opened(self, content: str, start: int, end: int) -> int:
-        r"""Drop the braces of a font, `\mathbf{0.73}`, where they group nothing; else they remain."""
+        r"""Drop the braces of a font command where they group nothing: `\mathbf{0.73}`."""
         scripted = bool(self.tokens) and self.tokens[-1].kind in ("_", "^", "cmd", "accent", "}")
         if _unscripted(content) and not scripted:
             brace = self.text.index("{", end)
@@ -151,7 +151,7 @@ class FontLexer(SignLexer):
         return end
 
     def alphabet(self, accent: str, start: int, end: int, limit: int) -> int:
-        """Read a letter of another alphabet: R is a space, L a loss."""
+        """Read a letter of another alphabet: a blackboard R is a space, a calligraphic L a letter."""
         match = _ALPHABET.match(self.text, end, limit)
         if not match:
             stop(start, "a letter is missing")
@@ -168,7 +168,7 @@ class FontLexer(SignLexer):
 
 
 def _unscripted(content: str) -> bool:
-    """Say whether braces around this may be dropped: nothing in it binds weaker than what may stand outside."""
+    """Return whether the braces around `content` may be dropped, because it has no sign that binds weakly."""
     return not any(sign in content for sign in "+-=<>,&")
 
 
@@ -177,7 +177,10 @@ def _unbalanced(content: str) -> bool:
 
 
 def _role(content: str) -> tuple[str, str]:
-    """Return the kind of token that a text is, and its words; "space", "command", "sign" and "name" are not final."""
+    """Return the kind of token that a text is, and its cleaned words.
+
+    The caller refines the kinds "space", "command", "sign" and "name".
+    """
     clean = _ESCAPED.sub(r"\1", _CIRCUMFLEX.sub("^", content)).replace("~", " ").replace("\\,", " ")
     clean = _IN_FONT.sub(r"\1", clean)
     if "\\" in clean:  # `A\small{TTN}` is one word in two sizes
@@ -207,7 +210,7 @@ def _role(content: str) -> tuple[str, str]:
 
 
 def _begins_condition(lower: str) -> bool:
-    """Say whether a text begins with a whole condition word; one of a single character must be the whole text."""
+    """Return whether a text begins with a condition word. A word of one Chinese character must be the whole text."""
     for word in words.CONDITION_WORDS:
         if lower.startswith(word):
             behind = lower[len(word) : len(word) + 1]

@@ -1,4 +1,4 @@
-r"""Letters, numbers and signs of LaTeX as tokens; every character is one, belongs to one, or is dropped.
+r"""Letters, numbers and signs of LaTeX as tokens. Every character becomes a token, joins one, or is dropped.
 
 Definition   letters side by side are letters unless they make a word (`letters`); `dQ` with a capital letter is the
              differential of Q: one name with the accent "d", unless a bare d in the formula says that d is a letter
@@ -69,7 +69,10 @@ class SignLexer:
             self.add("}", "}", end, end)
 
     def letters(self, start: int, end: int) -> int:
-        """Add the words or letters of a run of letters; return where it ends, as all of these methods do."""
+        """Add a run of letters as words or single letters, and return where it ends.
+
+        All methods that return an offset return the end of what they read.
+        """
         run, before = self.text[start:end], self.tokens[-1].kind if self.tokens else ""
         spelled = run in words.GREEK and len(run) == 2  # `x_{pi}` has two indices: π is a command
         if before in ("_", "^") and not (before == "_" and run in words.LABELS):
@@ -100,18 +103,18 @@ class SignLexer:
         return end
 
     def has_differentials(self, before: str) -> bool:
-        """Say whether d before a capital letter makes its differential: not after a number, and not in a script."""
+        """Return whether d before a capital letter makes a differential here: not after a number or in a script."""
         if before == "number" or (self.braces and self.braces[-1][1] == "argument"):
             return False
         return self.differentials_defined
 
     @cached_property
     def differentials_defined(self) -> bool:
-        """Say whether the formula has no bare d, or a line that says what a differential is: `dQ = ...`."""
+        """Whether d may make differentials: the formula has no bare d, or a line such as `dQ = ...` defines one."""
         return not _BARE_D.search(self.text) or bool(_DEFINED.search(self.text))
 
     def number(self, written: str, start: int, end: int, limit: int) -> int:
-        """Add a number with what stands after it."""
+        """Add a number with the scale, the unit or the percent sign after it."""
         before = (self.tokens[-1].kind, self.tokens[-1].text) if self.tokens else ("", "")
         raised = before[0] in ("_", "^") and self.spaced is False
         if raised or self.single:
@@ -178,7 +181,7 @@ class SignLexer:
         return end
 
     def infix(self, command: str, start: int, end: int) -> None:
-        r"""Write `{a \over b}` as `{\frac{a}{b}}`: all that stands in the braces so far is above, the rest is below."""
+        r"""Rewrite `{a \over b}` as `{\frac{a}{b}}`: the content of the braces before the command is the numerator."""
         if not self.braces or self.braces[-1][1] == "infix":
             stop(start, "whether all of this stands above the line cannot be told")
         opened, seen, first = self.braces[-1]
@@ -203,7 +206,7 @@ class SignLexer:
         return end
 
     def widen(self, first: int, start: int, end: int) -> None:
-        """Let the tokens inside a font or a colour begin with its command and end with its brace."""
+        """Extend the tokens inside a font or colour command to the start of the command and to its closing brace."""
         for place, begin, finish in ((first, start, None), (-1, None, end)):
             token = self.tokens[place]
             begin, finish = token.start if begin is None else begin, token.end if finish is None else finish
@@ -211,7 +214,7 @@ class SignLexer:
             self.tokens[place] = token._replace(start=begin, end=finish, number=number)
 
     def character(self, character: str, start: int, end: int) -> None:
-        """Add a sign other than a brace: an operator, a small, Greek or mathematical letter."""
+        """Add a character other than a brace: an operator, a script, a Greek or a mathematical letter."""
         if character == "—":
             self.add("text", character, start, end)
             return

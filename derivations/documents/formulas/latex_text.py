@@ -1,4 +1,4 @@
-"""Formulas in LaTeX."""
+"""Printing of formulas in LaTeX."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def _latex_name(name: Name) -> str:
 
 
 def _latex_base(node: Node, scripts: bool = False) -> str:
-    """Return what a script is attached to, in braces where its own scripts would be in the way."""
+    """Return the base of a script in LaTeX, in braces if its own scripts would be in the way."""
     text = latex_text(node)
     closed = isinstance(node, Aggregate) and node.kind in _OPERATORS
     plain = (

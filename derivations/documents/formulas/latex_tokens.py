@@ -1,4 +1,4 @@
-r"""LaTeX as tokens: every character is one, or belongs to one, or is dropped because it says only how it looks.
+r"""LaTeX as tokens. Every character becomes a token, joins one, or is dropped if it only affects the layout.
 
 Definition   words in `\text{...}` are names (`\text{head}_i`), conditions (`\text{if } x > 0`), connectives
              (`\text{and}`) or mere words; letters side by side are letters unless they make a word (`letters`)
@@ -50,7 +50,7 @@ def latex_tokens(text: str) -> list[Token]:
 
 class _Lexer(FontLexer):
     def read(self, position: int, end: int, depth: int) -> None:
-        """Read the stretch; `depth` counts mathematics inside text."""
+        """Read the text from `position` to `end`. `depth` counts the mathematics nested inside text."""
         while position < end:
             match = _LEXEME.match(self.text, position, end)
             assert match is not None  # the last alternative is any character
@@ -135,7 +135,7 @@ class _Lexer(FontLexer):
         return end
 
     def transparent(self, name: str, start: int, end: int, limit: int) -> int:
-        """Drop a command that colours or frames, with its first arguments; its braces remain only after ^ and _."""
+        """Drop a colour or frame command and its first arguments. Its braces stay only after ^, _ or a command."""
         for _ in range(words.TRANSPARENT[name]):
             end = self.argument(end, limit)[1]
         end = self.behind_space(end, limit)

@@ -1,4 +1,4 @@
-"""Runs of letters: one word, or letters side by side.
+"""Runs of letters: whether a run is one word, or several letters side by side.
 
 Definition   `Attention`, `pos` and `softmax` are words; `QK`, `xW` and `ij` are letters side by side
 Assumes      a run that is no known word is one if it looks like one: four letters or more with a vowel, no capitals
@@ -24,17 +24,17 @@ _PIECE = re.compile(r"[A-Za-z]")
 
 
 def is_word(run: str) -> bool:
-    """Say whether a run of letters in mathematics is one word."""
+    """Return whether a run of letters in mathematics is one word."""
     return len(run) > 1 and (run in WORDS or _looks_like_word(run))
 
 
 def _looks_like_word(run: str) -> bool:
-    """Say whether an unknown run of letters has the form of a word."""
+    """Return whether an unknown run of letters has the form of a word."""
     return bool(_WORD.match(run)) and not run.islower() * (sorted(run) == list(run)) and any(c in "aeiouy" for c in run)
 
 
 def is_label(run: str) -> bool:
-    """Say whether a run of letters in a subscript or superscript is one word: `d_{ff}`, `d_{model}`, not `y_{ij}`."""
+    """Return whether a run of letters in a script is one word: `d_{ff}`, `d_{model}`, not `y_{ij}`."""
     return (
         run in LABELS or is_word(run) or (len(run) >= 3 and not _INDICES.match(run) and any(c in "aeiou" for c in run))
     )
@@ -59,7 +59,10 @@ def identifier(name: str) -> tuple[str, list[str]]:
 
 
 def accented_letter(character: str, start: int, end: int, tokens: list[Token]) -> list[Token]:
-    """Return the tokens of a letter with an accent, `ŷ`; of an accent alone with the letter before it, taken back."""
+    """Return the tokens of a letter with an accent, such as `ŷ`, or an empty list.
+
+    A combining accent takes the letter before it away from `tokens`.
+    """
     parts = normalize("NFD", character)
     base, mark = ("", character) if character in COMBINING else (parts[0], parts[1:])
     if mark not in COMBINING or not (base or (tokens and tokens[-1].kind == "letter" and tokens[-1].end == start)):

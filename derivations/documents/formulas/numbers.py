@@ -1,4 +1,4 @@
-r"""Printed numbers: their value, exactly, half a unit of the last digit that is printed, and what stands after.
+r"""Printed numbers: the exact value, half a unit of the last printed digit, and the scale or unit that follows.
 
 Definition   4.8 億 is 480000000, printed to 10^7, so half a unit is 5000000; 20% is 1/5, printed to 1/100
 Assumes      a comma, a space, an apostrophe or an underscore between groups of digits separates thousands; in LaTeX a
@@ -31,7 +31,7 @@ _SEPARATORS = re.compile(r"\{,\}|\\[,;! ]|[~_\u2009\u202f\u00a0 ']")
 def printed_number(
     written: str, start: int, end: int, scale: str = "", unit: str = "", percent: bool = False
 ) -> Number:
-    """Return the number that `written` prints, with a word for a power of ten, a unit, or a percent sign after it."""
+    """Return the number that `written` denotes, with an optional scale, unit and percent sign after it."""
     text = normalize("NFKC", _SEPARATORS.sub(",", written))
     digits, _, exponent = text.replace(",", "").lower().partition("e")
     whole, _, decimals = digits.partition(".")
@@ -49,7 +49,7 @@ def printed_number(
 
 
 def vulgar_fraction(character: str, start: int, end: int) -> Number | None:
-    """Return the number of a character like ½."""
+    """Return the value of a character such as ½, or None."""
     above, slash, below = normalize("NFKC", character).partition("\u2044")
     if not (slash and above.isdecimal() and below.isdecimal()):
         return None
@@ -62,7 +62,10 @@ def number_of(token: Token) -> Number:
 
 
 def latex_amount(text: str, digits: str, end: int, limit: int, side: bool) -> tuple[str, str, bool, int]:
-    """Return scale, unit, percent sign, and where they end; `side` says that the number begins a side."""
+    """Return the scale, the unit and the percent sign after a number, and where they end.
+
+    `side` is true if the number begins a side.
+    """
     if match := _PERCENT.match(text, end, limit):
         if text[match.end() : match.end() + 3].lstrip()[:1].isdigit():
             stop(match.start(), "whether this is a percentage or a remainder cannot be told")
@@ -88,21 +91,21 @@ def _has_scale(match: re.Match[str], text: str, digits: str, side: bool) -> bool
 
 
 def _is_upright(match: re.Match[str], letters: int) -> bool:
-    r"""Say whether a word stands in `\text{}`, or is no letters side by side: Chinese, or more than so many letters."""
+    r"""Return whether a word cannot be a product of letters: in `\text{}`, not ASCII, or longer than `letters`."""
     if match["open"]:
         return bool(match["close"])
     return not match["word"].isascii() or len(match["word"]) > letters
 
 
 def _is_of_bytes(match: re.Match[str], text: str, digits: str, side: bool) -> bool:
-    """Say whether GB is a unit in italics: after a space that shows, or where `84GB` is all of a side."""
+    """Return whether GB is a unit in italics: after a visible space, or where `84GB` is a whole side."""
     glued = match.start() == match.start("word") and side and len(digits) > 1
     whole = glued and bool(_SIDE_ENDS.match(text, match.end("word")))
     return match["word"] in _BYTES and (whole or _is_apart(match))
 
 
 def _is_apart(match: re.Match[str]) -> bool:
-    """Say whether a space that shows stands before a word."""
+    """Return whether there is a visible space before a word."""
     return "\\" in match[0] or "~" in match[0]
 
 

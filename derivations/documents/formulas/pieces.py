@@ -1,4 +1,4 @@
-"""A formula as pieces: stretches between commas and breaks, each with what stands before it and its condition.
+"""A formula split into pieces at commas and breaks, each with the break before it and its condition.
 
 Definition   a break is a comma, a wide space, a new line, a semicolon, or a word like `and`
 """
@@ -19,7 +19,7 @@ _AND = frozenset(("and", "or", "和", "與", "与", "且", "及", "または", "
 
 @dataclass
 class Piece:
-    """A stretch between commas, and what stands before it."""
+    """A part of a formula between two breaks, with the break before it."""
 
     sides: list[Node]
     relations: list[str | Arrow]
@@ -30,7 +30,7 @@ class Piece:
 
 
 def read_pieces(reader: Grammar, pieces: list[Piece]) -> None:
-    """Read all pieces of a formula into a list, which holds what was read where the reading stops."""
+    """Append all pieces of a formula to a list. If parsing stops, the list keeps the pieces read so far."""
     before = ""
     conditional = False
     leading: list[Node] = []
@@ -74,7 +74,7 @@ def read_pieces(reader: Grammar, pieces: list[Piece]) -> None:
 
 
 def _leading(reader: Grammar) -> list[Node]:
-    r"""Read a condition that stands in front: `\forall i: x_i \ge 0`, `\text{if } i > j, ...`."""
+    r"""Read a condition in front of a statement: `\forall i: x_i \ge 0`, `\text{if } i > j, ...`."""
     token = reader.take()
     if not reader.side_next():
         return [Words(token.text, start=token.start, end=token.end)]

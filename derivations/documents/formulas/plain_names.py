@@ -95,7 +95,7 @@ def identifier_tokens(
 
 
 def _splits(base: str, code: bool) -> bool:
-    """Say whether the letters of a run of plain text stand side by side."""
+    """Return whether a run of letters in plain text is several letters side by side, and not a word."""
     if code or len(base) == 1 or is_word(base):
         return False
     return bool(_ROW_OR_PRODUCT.match(base)) and not base.startswith("d") and base not in words.WORDS

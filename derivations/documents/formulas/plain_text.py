@@ -1,4 +1,4 @@
-"""Formulas in plain characters: brackets stand where LaTeX needs none."""
+"""Printing of formulas in plain characters, with brackets where LaTeX needs none."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def _one(text: str) -> bool:
 
 
 def _plain_base(node: Node, loose: bool = False) -> str:
-    """Return an operand, in brackets unless it binds closely; `loose` lets products and fractions be."""
+    """Return an operand, in brackets unless it binds closely. With `loose`, a product or a fraction has no brackets."""
     text = plain_text(node)
     bound = isinstance(node, Sum | Chain | Set | Cases) or (isinstance(node, List) and not node.bracket)
     weak = bound or isinstance(node, Product | Quotient | Negative | Aggregate | Derivative | Power | Transpose)

@@ -127,13 +127,13 @@ def _number(text: str, written: str, start: int, end: int, tokens: list[Token], 
 
 
 def _is_amount(text: str, tokens: list[Token]) -> bool:
-    """Say whether `28,672` in code is one number: in no bracket, where numbers are divided or multiplied."""
+    """Return whether `28,672` in code is one number: outside brackets, in a product or a quotient of numbers."""
     depth = sum(token.text in _OPENING for token in tokens) - sum(token.text in _CLOSING for token in tokens)
     return depth == 0 and _COMPUTED.search(text) is not None
 
 
 def _is_time(tokens: list[Token], text: str, end: int) -> bool:
-    """Say whether a letter after a number is a unit, `7.4e18 / 1.5e14 = 49,600 s`: nothing before it is a letter."""
+    """Return whether a letter after a number is a unit, `7.4e18 / 1.5e14 = 49,600 s`: no letter comes before it."""
     alone = bool(tokens) and tokens[-1].kind == "rel" and not text[end : end + 3].strip().isalnum()
     return alone and all(token.kind in _OF_NUMBERS for token in tokens)
 
@@ -146,7 +146,10 @@ def _cross(written: str, start: int, end: int, tokens: list[Token], code: bool) 
 
 
 def _amount(written: str, tokens: list[Token], text: str, end: int) -> bool:
-    """Say whether `175B` is an amount; `2k` and `2M` may be products, unless they stand alone as `7B` does."""
+    """Return whether a number with a letter, such as `175B`, is an amount.
+
+    One digit with a letter, such as `2k` or `2M`, may be a product unless it stands alone, as in `7B`.
+    """
     if len(written) > 1:
         return True
     before = tokens[-1].kind if tokens else "rel"

@@ -1,4 +1,4 @@
-r"""Formulas as text again, in LaTeX or plain characters.
+r"""Printing of parsed formulas, in LaTeX or plain characters.
 
 Definition   what was read and is printed reads as the same: `read(text(read(x))) == read(x)` in the same syntax
 Result       one spelling for each node: `\frac`, `\left( \right)`, subscripts in braces; in plain text brackets are
@@ -23,5 +23,5 @@ def formula_text(node: Node, syntax: Literal["latex", "plain"] = "latex") -> str
 
 
 def statements_text(statements: Iterable[Chain], syntax: Literal["latex", "plain"] = "latex") -> str:
-    """Return statements one after another."""
+    """Return statements as one text, separated by semicolons."""
     return "; ".join(formula_text(each, syntax) for each in statements)

@@ -10,7 +10,7 @@ __all__ = ["decorated_relation", "read_relation", "relation_next"]
 
 
 def relation_next(reader: Grammar) -> bool:
-    """Say whether a relation or an arrow comes next."""
+    """Return whether a relation or an arrow comes next."""
     token = reader.token
     if token.kind in ("rel", "arrow"):
         return True

@@ -1,4 +1,4 @@
-r"""A corrected formula in the spelling of its author: only what differs is new.
+r"""A corrected formula in the spelling of its author, in which only the corrected parts change.
 
 Definition   both formulas are read. Where they say the same the author's characters stay; where they differ the
              smallest differing part is put in, and what the author wrote elsewhere keeps its spelling inside it
@@ -28,7 +28,7 @@ FIRST_MARK = 0xE000  # of the private characters, which stand for the author's p
 
 
 def respelled(right: str, written: str, syntax: Syntax) -> str:
-    r"""Return a corrected formula with the author's characters wherever they say the same.
+    r"""Return a corrected formula that keeps the author's characters wherever both formulas are the same.
 
     >>> respelled(r"y_{i} \left( 1 - y_{k} \right)", r"y_i ( 1+y_k )", "latex")
     'y_i ( 1-y_k )'
@@ -45,7 +45,7 @@ def respelled(right: str, written: str, syntax: Syntax) -> str:
 
 
 def _read(text: str, syntax: Syntax) -> Node | None:
-    """Return the one statement of a text, or the side of one without relations; None if there is neither."""
+    """Return the only statement of a text, as one side if it has no relations, or None."""
     reading = read_formula(text, syntax)
     if reading.stopped is not None or len(reading.statements) != 1:
         return None
@@ -54,7 +54,7 @@ def _read(text: str, syntax: Syntax) -> Node | None:
 
 
 def _read_right(text: str, author: Node, syntax: Syntax) -> Node | None:
-    """Return what is right as it is read: as plain text if it has no command, no brace and no unknown word."""
+    """Return the parsed correction: read as plain text if it has no command, no brace and no unknown word."""
     if syntax == "latex" and not set(text) & set("\\{"):
         plain = _read(text, "plain")
         known = {part.key for part in author.walk() if isinstance(part, Name)}
@@ -64,7 +64,11 @@ def _read_right(text: str, author: Node, syntax: Syntax) -> Node | None:
 
 
 def _is_told(part: Node, known: Set[str]) -> bool:
-    """Say whether a part of plain text is neither a word nor a number with one; names are letters or the author's."""
+    """Return whether a part of plain text can be read safely.
+
+    A name must be one letter or a name that the author uses, a number must be digits without a unit, and words are not
+    safe.
+    """
     match part:
         case Name():
             return len(part.base) == 1 or part.key in known
@@ -84,7 +88,7 @@ class _Author:
                 self.spellings.setdefault(_key(node), text[node.start : node.end])
 
     def edited(self, old: Node, new: Node) -> str:
-        """Return the author's text of a part with what differs in another exchanged."""
+        """Return the author's text of `old`, with the parts that differ in `new` replaced."""
         if old == new:
             return self.text[old.start : old.end]
         if not _are_alike(old, new):
@@ -101,7 +105,7 @@ class _Author:
         return "".join([*pieces, self.text[done : old.end]])
 
     def printed(self, new: Node) -> str:
-        """Return a new part as it is printed, with the author's spelling of what he wrote."""
+        """Return a new part as printed text, with the author's spelling of the parts that the author wrote."""
         marks: dict[str, str] = {}
 
         def marked(value: Any) -> Any:
@@ -117,7 +121,7 @@ class _Author:
         return "".join(marks.get(each, each) for each in text)
 
     def _spelling(self, part: Node) -> str | None:
-        """Return what the author wrote for a part; the stretch of a letter may be that of its power as well."""
+        """Return the author's text for a part, or None if that text does not read as this part alone."""
         spelling = self.spellings.get(_key(part))
         found = None if spelling is None else _read(spelling, self.syntax)
         return spelling if found is not None and _key(found) == _key(part) else None
@@ -128,7 +132,7 @@ def _key(node: Node) -> Any:
 
 
 def _are_alike(old: Node, new: Node) -> bool:
-    """Say whether two parts differ only inside of their own parts, or in the signs between them."""
+    """Return whether two nodes differ only inside their children, or in the signs between them."""
     if type(old) is not type(new) or not old.children or len(old.children) != len(new.children):
         return False
     parts: Iterator[Node] = iter(new.children)
@@ -143,7 +147,7 @@ def _are_alike(old: Node, new: Node) -> bool:
 
 
 def _exchanged_signs(old: Node, new: Node) -> Mapping[int, str]:
-    """Return the sign that is to stand in front of a term where it is another one."""
+    """Return the new signs of the terms whose sign changes, by the `id` of the term."""
     if not isinstance(old, Sum) or not isinstance(new, Sum):
         return {}
     signs = zip(old.terms, old.signs, new.signs, strict=True)
@@ -154,7 +158,7 @@ def _exchanged_signs(old: Node, new: Node) -> Mapping[int, str]:
 
 
 def _with_sign(between: str, sign: str | None) -> str:
-    """Return what stands in front of a term with another sign; a first term has no plus."""
+    """Return the text in front of a term with its sign replaced."""
     if sign is None:
         return between
     if not SIGN.search(between):

@@ -1,4 +1,4 @@
-r"""Rows: matrices and cases."""
+r"""Parsing of matrices and cases."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _end_row(reader: Grammar, cells: list[Node], rows: list[tuple[Node, ...]]) -
 
 
 def _read_cell(reader: Grammar) -> Node:
-    r"""Read a cell; arrows on both sides of it, `\leftarrow x_1 \rightarrow`, say that it is a row."""
+    r"""Read a cell. Arrows on both sides of it, `\leftarrow x_1 \rightarrow`, mark it as a row."""
     start = reader.token.start
     marked = reader.at("rel", "←") or (reader.at("text") and set(reader.token.text) <= DASHES)
     if marked:

@@ -1,4 +1,4 @@
-r"""What is attached to names: subscripts, primes, and superscripts that are labels, transposes or powers.
+r"""Parsing of scripts: subscripts, primes, and superscripts that are labels, transposes or powers.
 
 Definition   `W^Q`, `W^{(i)}`, `W^{\text{out}}` are labels, `K^T` and `K^\top` transposes, `x^2`, `e^{-x}`, `A^{-1}`
              powers. By form alone: capitals over a capital are labels, and over what is bold, and q, k, v, o over W;
@@ -29,7 +29,7 @@ _OF_WEIGHTS = frozenset("qkvo")  # the same over W, which nobody raises to these
 
 
 def attached(name: Name, subscripts: tuple[Node, ...], above: Node | None, primes: int, end: int) -> Node:
-    """Return the name with what is attached to it: a label, a transpose or a power."""
+    """Return a name with its scripts. The superscript is a label, a transpose or a power."""
     name = replace(name, subscripts=subscripts, primes=primes, end=end)
     if above is None:
         return name
@@ -59,7 +59,7 @@ def raised(base: Node, above: Node, end: int) -> Node:
 
 
 def _is_transpose(above: Node) -> bool:
-    r"""Say whether a superscript is the sign of a transpose: `T`, `\top`."""
+    r"""Return whether a superscript is the sign of a transpose: `T`, `\top`."""
     return isinstance(above, Name) and above.base in ("T", "top") and above == Name(above.base)
 
 
@@ -92,7 +92,7 @@ def _labels(name: Name, above: Node) -> tuple[Node, ...]:
 
 
 def _is_capital(node: Node) -> bool:
-    """Say whether a node is one Latin capital with nothing attached, which does not mark a transpose."""
+    """Return whether a node is one Latin capital without scripts, other than the T of a transpose."""
     letter = node.base if isinstance(node, Name) and node == Name(node.base) else ""
     return len(letter) == 1 and "A" <= letter <= "Z" and letter != "T"
 
@@ -101,7 +101,7 @@ def _is_capital(node: Node) -> bool:
 
 
 def read_superscript(reader: Grammar) -> Node:
-    """Read a superscript, after its sign."""
+    """Read a superscript after the `^`."""
     token = reader.token
     if token.kind == "op" and token.text in ("star", "+", "-", "*") and reader.syntax != "code":
         following = reader.tokens[reader.position + 1]
@@ -147,7 +147,7 @@ def read_superscript(reader: Grammar) -> Node:
 
 
 def read_subscript(reader: Grammar) -> tuple[Node, ...]:
-    """Read a subscript, after its sign."""
+    """Read a subscript after the `_`."""
     if reader.at("op") and reader.token.text in _MARKS:  # `s_+`
         return (_mark(reader),)
     if not reader.at("{"):
@@ -167,7 +167,7 @@ def _mark(reader: Grammar) -> Node:
 
 
 def read_script(reader: Grammar, power: bool = False) -> Node:
-    """Read a script without braces: one letter, number or command; a power of plain text has its own scripts."""
+    """Read a script without braces: one letter, number or command, or a factor for a power in plain text."""
     token = reader.token
     if token.kind in ("letter", "number", "digit", "word", "space") and not (power and reader.syntax != "latex"):
         reader.take()
@@ -195,7 +195,7 @@ def read_clauses(reader: Grammar, closing: str) -> list[Node]:
 
 
 def read_small_digits(reader: Grammar, token: Token) -> Node:
-    """Read small digits one after another, ₁₂."""
+    """Read consecutive small digits as one number, ₁₂."""
     written = token.text
     while reader.at("digit"):
         written += reader.take().text
@@ -203,7 +203,7 @@ def read_small_digits(reader: Grammar, token: Token) -> Node:
 
 
 def read_scripts(reader: Grammar) -> tuple[tuple[Node, ...], Node | None, int]:
-    """Read what is attached to a name: subscripts, a superscript, primes."""
+    """Read the scripts of a name: subscripts, a superscript, primes."""
     below: tuple[Node, ...] = ()
     above: Node | None = None
     primes = 0
@@ -240,5 +240,5 @@ def _is_prime(node: Node | None) -> TypeGuard[Name]:
 
 
 def font_of(token: Token) -> str:
-    """Return the font of a letter; that of Greek letters says that they are letters although they are spelled out."""
+    """Return the font of a letter. Greek letters have the font "Greek", since their names are spelled out."""
     return token.detail if token.detail in ("bold", "upright") else "Greek" if token.text in GREEK else ""

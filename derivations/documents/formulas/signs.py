@@ -1,4 +1,4 @@
-"""The signs of formulas in Unicode, as data: which token a character is, accents, small letters above and below."""
+"""Unicode characters in formulas, as data: their tokens, accents, subscripts and superscripts."""
 
 from __future__ import annotations
 

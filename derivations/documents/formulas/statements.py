@@ -28,7 +28,7 @@ Syntax = Literal["latex", "plain", "code"]
 
 @dataclass(frozen=True)
 class Stop:
-    """Where understanding ended, and why; what stands after the offset was not read."""
+    """The position where parsing stopped, and the reason. The text after it was not read."""
 
     offset: int
     reason: str
@@ -36,14 +36,17 @@ class Stop:
 
 @dataclass(frozen=True)
 class Reading:
-    """The statements of a formula; after a stop, those that were whole before it."""
+    """The statements of a formula. If parsing stopped, they are those of the lines that were read completely."""
 
     statements: tuple[Chain, ...]
     stopped: Stop | None = None
 
 
 def read_formula(text: str, syntax: Syntax, functions: frozenset[str] = frozenset()) -> Reading:
-    """Read a formula: its statements in order; `functions` are the letters that are functions besides f, g, φ, σ."""
+    """Parse a formula into its statements, in order.
+
+    `functions` are the letters that are functions besides f, g, φ, ψ, σ and O.
+    """
     pieces: list[Piece] = []
     try:
         if len(text) > MAX_LENGTH:
@@ -56,7 +59,7 @@ def read_formula(text: str, syntax: Syntax, functions: frozenset[str] = frozense
 
 
 def _whole(pieces: list[Piece]) -> list[Piece]:
-    """Return the pieces before the last line that was read to its end."""
+    """Return the pieces of the lines that were read to their end."""
     ends = [number for number, piece in enumerate(pieces) if piece.ends_line]
     return pieces[: ends[-1] + 1] if ends else []
 
@@ -87,7 +90,7 @@ def _chain(piece: Piece) -> Chain:
 
 
 def _tuples(pieces: list[Piece]) -> Iterator[list[Piece]]:
-    """Take `q, k = x W, x U` apart: names before a relation, and as many sides after it, one by one."""
+    """Split `q, k = x W, x U` into one equation for each name before the relation."""
     number = 0
     while number < len(pieces):
         first = number
@@ -111,7 +114,7 @@ def _tuples(pieces: list[Piece]) -> Iterator[list[Piece]]:
 
 
 def _is_tuple(group: list[Piece], count: int, following: list[Piece]) -> bool:
-    """Say whether these pieces are `count` names, one relation, and `count` sides, between commas."""
+    """Return whether these pieces are `count` names, one relation and `count` sides, separated by commas."""
     middle, behind = group[count - 1], group[count:]
     return (
         len(group) == 2 * count - 1
@@ -125,7 +128,7 @@ def _is_tuple(group: list[Piece], count: int, following: list[Piece]) -> bool:
 
 
 def _joined(pieces: list[Piece]) -> list[Piece]:
-    r"""Join what commas separate into lists: `i = 1, \dots, h` on the right, `Q, K \in S` on the left."""
+    r"""Join pieces separated by commas into lists: `i = 1, \dots, h` on the right, `Q, K \in S` on the left."""
     joined: list[Piece] = []
     for number, piece in enumerate(pieces):
         last = joined[-1] if joined else None
@@ -145,7 +148,7 @@ def _joined(pieces: list[Piece]) -> list[Piece]:
 
 
 def _goes_on(last: Piece, piece: Piece, following: list[Piece]) -> bool:
-    """Say whether a side without relation lengthens the list before it."""
+    """Return whether a side without a relation continues the list before it."""
     before, side = last.sides[-1], piece.sides[0]
     items = before.items if isinstance(before, List) and not before.bracket else (before,)
     if isinstance(side, Dots) or any(isinstance(item, Dots) for item in items):
@@ -159,7 +162,7 @@ def _goes_on(last: Piece, piece: Piece, following: list[Piece]) -> bool:
 
 
 def _subject_ahead(following: list[Piece], piece: Piece) -> bool:
-    """Say whether names without relation are subjects of a relation that comes, or end in dots."""
+    """Return whether the names after a piece lead to a relation that they are the subjects of, or to dots."""
     for each in following[:20]:
         if each.break_before != "comma":
             return False
@@ -200,7 +203,7 @@ def _implications(piece: Piece) -> list[Piece]:
 
 
 def _is_condition(piece: Piece, chain: Chain) -> bool:
-    r"""Say whether a chain bounds letters of the chain before it: `i = 1, \dots, h`, `x > 0`, `j \neq i`."""
+    r"""Return whether a chain restricts letters of the chain before it: `i = 1, \dots, h`, `x > 0`, `j \neq i`."""
     if not chain.relations or len(piece.relations) < 1:
         return False
     subject = piece.sides[1] if len(piece.relations) == 2 and piece.relations[0] in ("<", "≤") else piece.sides[0]

@@ -26,7 +26,7 @@ __all__ = ["read_aggregate", "read_note", "read_space", "read_structure", "space
 
 
 def _read_argument(reader: Grammar, listing: bool = False) -> Node:
-    """Read the argument of a command: a group, or one token; `listing` says that commas may stand in it."""
+    """Read the argument of a command: a group, or one token. With `listing`, commas may separate several items."""
     if not reader.at("{"):
         return scripts.read_script(reader)
     reader.take()
@@ -105,7 +105,7 @@ def read_structure(reader: Grammar) -> Node:
 
 
 def read_aggregate(reader: Grammar) -> Node:
-    """Read a sum, a product, a maximum ...; without anything after it, it is a name."""
+    """Read a sum, a product, a maximum or the like. Without an operand it is a name."""
     token = reader.take()
     word = next(name for name, kind in words.BIG.items() if kind == token.text)
     below, above, _ = scripts.read_scripts(reader)
@@ -146,7 +146,7 @@ def _read_aggregate_of(reader: Grammar, kind: str, below: tuple[Node, ...], abov
 
 
 def space_next(reader: Grammar) -> bool:
-    r"""Say whether a letter after `\in` is a space of numbers: R and `N_+`, but not `N(v)` or `C_j`."""
+    r"""Return whether a letter after `\in` is a space of numbers: R and `N_+`, but not `N(v)` or `C_j`."""
     if not reader.at("letter") or reader.token.text not in "RNZC":
         return False
     kinds = [token.kind for token in reader.tokens[reader.position + 1 : reader.position + 4]]
@@ -178,7 +178,7 @@ def read_space(reader: Grammar, token: Token) -> Node:
 
 
 def _read_part(reader: Grammar) -> str:
-    r"""Read which part of the numbers is meant: `\mathbb{R}_+`, `\mathbb{R}_{\ge 0}`."""
+    r"""Read the restriction of a space of numbers: `\mathbb{R}_+`, `\mathbb{R}_{\ge 0}`."""
     return _part_sign(reader) if reader.accept("_") else ""
 
 
@@ -196,7 +196,7 @@ def _part_sign(reader: Grammar) -> str:
 
 
 def _space_behind(reader: Grammar) -> bool:
-    """Say whether what follows the sign here is a space again, as in a product of spaces."""
+    """Return whether another space follows the sign here, as in a product of spaces."""
     return reader.tokens[reader.position + 1].kind == "space"
 
 

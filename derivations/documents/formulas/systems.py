@@ -19,7 +19,7 @@ _ENDS = ("comma", "period", "semicolon")
 
 
 def without_brace(tokens: list[Token]) -> list[Token]:
-    """Return the lines of a system of equations without what stands around them."""
+    """Return the lines of a system of equations without the braces or the array around them."""
     inside = tokens[: len(tokens) - 1] if tokens and tokens[-1].kind in _ENDS else tokens
     found = False
     while len(inside) > 2 and _is_around(inside):
@@ -31,7 +31,7 @@ def without_brace(tokens: list[Token]) -> list[Token]:
 
 
 def _is_around(tokens: list[Token]) -> bool:
-    """Say whether the first token opens what the last one closes: a brace with nothing, an array, cases."""
+    """Return whether the first and the last token enclose all others: a brace without a partner, an array, cases."""
     first, last = tokens[0], tokens[-1]
     brace = first.kind == "open" and first.text == "{" and last.kind == "close" and last.text == "."
     array = first.kind == "begin" and last.kind == "finish" and (first.text == "array" or first.text in CASES)
@@ -46,7 +46,7 @@ def _is_around(tokens: list[Token]) -> bool:
 
 
 def _states_in_every_line(tokens: list[Token]) -> bool:
-    """Say whether there are several lines, each with a relation, and with no sign of a column but in front of it."""
+    """Return whether there are several lines, each with a relation, and with & only directly before the relation."""
     depth, lines, before, listing = 0, [False], "", False  # after a comma nothing more is stated, only listed
     for token in tokens:
         if depth == 0 and token.kind == "newline":

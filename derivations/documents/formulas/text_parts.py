@@ -1,4 +1,4 @@
-"""What printed formulas have in common in LaTeX and in plain text: sums, products, bounds, chains."""
+"""Printing shared by LaTeX and plain text: sums, products, bounds, chains."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COMMAND = re.compile(r"\\[A-Za-z]+\Z")
 
 
 def sum_text(node: Sum, write: Callable[[Node], str], either: str) -> str:
-    """Return terms with their signs; `either` is the sign of plus or minus."""
+    """Return the text of a sum. `either` is the text of a plus-or-minus sign."""
     signs = {1: "+ ", -1: "- ", 0: either}
     first = {1: "+ " if len(node.terms) == 1 else "", -1: "-", 0: either}[node.signs[0]]
     parts = [first + write(node.terms[0])]
@@ -24,7 +24,7 @@ def sum_text(node: Sum, write: Callable[[Node], str], either: str) -> str:
 def product_text(
     factors: Sequence[Node], operators: Sequence[str], write: Callable[[Node], str], signs: dict[str, str]
 ) -> str:
-    """Return factors with the signs between them."""
+    """Return the text of a product: factors with the operators between them."""
     text = write(factors[0])
     for factor, operator in zip(factors[1:], operators, strict=True):
         text += f" {signs[operator]} {write(factor)}" if operator else f" {write(factor)}"
@@ -32,7 +32,7 @@ def product_text(
 
 
 def glued_text(node: Node, write: Callable[[Node], str]) -> str:
-    """Return a denominator without spaces, so that it stays one: `1 / 2n`."""
+    """Return a denominator without spaces, so that it is read as one denominator: `1 / 2n`."""
     if isinstance(node, Product) and not any(node.operators):
         parts = [write(factor) for factor in node.factors]
         ends = [f"{{{part}}}" if _COMMAND.search(part) else part for part in parts[:-1]]  # `{\sigma}x`, not `\sigmax`
@@ -41,7 +41,7 @@ def glued_text(node: Node, write: Callable[[Node], str]) -> str:
 
 
 def aggregate_parts(node: Aggregate, write: Callable[[Node], str]) -> tuple[str, str]:
-    """Return the scripts of a sum, `_{i = 1}^{n}`, and what is summed."""
+    """Return the bounds of a sum as scripts, `_{i = 1}^{n}`, and the text of its operand."""
     body = write(node.body)
     if node.kind == "integral" and node.index:
         body += f" d {write(node.index[0])}"

@@ -1,4 +1,4 @@
-r"""The pieces of a formula before its grammar: tokens alike for LaTeX, plain text and code, and the budgets.
+r"""The tokens of formulas, the same for LaTeX, plain text and code, and the limits of parsing.
 
 Definition   a token has a kind, a text that does not depend on how it was spelled (`\alpha`, α: letter "alpha"), its
              place, and whether a space stands before it
@@ -19,7 +19,7 @@ MAX_DEPTH = 40  # constructs inside one another
 
 
 class Stopped(Exception):
-    """Understanding ended at an offset."""
+    """Raised where parsing stops, with the offset and the reason."""
 
     def __init__(self, offset: int, reason: str) -> None:
         super().__init__(reason)
@@ -28,7 +28,7 @@ class Stopped(Exception):
 
 
 class Token(NamedTuple):
-    """A piece of a formula; `number` is there for the kind "number", `detail` the font or the accent of a letter."""
+    """A token. `number` is set for the kind "number". `detail` is the font or the accent of a letter."""
 
     kind: str
     text: str
@@ -40,5 +40,5 @@ class Token(NamedTuple):
 
 
 def stop(offset: int, reason: str) -> NoReturn:
-    """End the reading."""
+    """Stop parsing by raising Stopped."""
     raise Stopped(offset, reason)

@@ -1,6 +1,6 @@
-r"""The words of formulas, as data: commands of LaTeX, signs of Unicode, words that are functions, scales and units.
+r"""The vocabulary of formulas, as data: commands of LaTeX, operators, relations, functions, scales and units.
 
-Definition   `COMMANDS` and `SIGNS` say which token a command or a character is: its kind and its text. What is in no
+Definition   `COMMANDS`, and `SIGNS` in `signs`, give the token of a command or a character: kind and text. What is in no
              table is not understood, and the reading stops there
 """
 
@@ -211,5 +211,5 @@ UNITS = _set(
 
 
 def role_of(word: str) -> str:
-    """Return what Chinese or Japanese words between formulas are: a "break", a condition "cond", or "text"."""
+    """Return the kind of token of Chinese or Japanese words: "break", "cond" for a condition, or "text"."""
     return "break" if word in CONNECTIVES else "cond" if word in CONDITION_WORDS else "text"

@@ -1,4 +1,4 @@
-"""The checks: what is said of one statement of a document in what is known there, in the order in which they speak."""
+"""The checks of one statement of a document within its scope, in the order in which they run."""
 
 from collections.abc import Iterable
 from typing import Protocol
@@ -21,10 +21,10 @@ __all__ = ["CHECKS", "Check"]
 
 
 class Check(Protocol):
-    """A check: looks at one link of a statement (None: at a chain without links), in what is known there."""
+    """A check of one link of a statement, or of a chain without links (None), within its scope."""
 
     def __call__(self, statement: Statement, link: int | None, scope: Scope) -> Iterable[Finding]:
-        """Yield what is found; nothing where the check does not apply."""
+        """Yield findings, or nothing where the check does not apply."""
 
 
 CHECKS: tuple[Check, ...] = (

@@ -1,4 +1,4 @@
-"""Formulas, shapes and places in the words of a finding."""
+"""Texts for formulas, sizes and shapes in the reasons of findings."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ def source(sides: Sequence[Node], statement: Statement, relations: Sequence[str 
 
 
 def link_text(left: Node, right: Node, statement: Statement) -> str:
-    """Return how a link of a statement reads with another right side, its left side as it is written."""
+    """Return a link as text with another right side, and with its left side as it is written."""
     return f"{statement.text(left.start, left.end)} = {source((right,), statement)}"

@@ -109,7 +109,7 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
 
 @dataclass(frozen=True)
 class _Alike:
-    """A known formula that a side equals under a typing, and which letters of its family are misplaced."""
+    """A known formula that a side equals under a typing, with a note on letters in the wrong role."""
 
     known: Known
     expression: Expr
@@ -125,7 +125,7 @@ def _known(side: Node, typing: Elaborated, said: Said) -> Iterator[_Alike]:
 
 
 def _usual(alike: Sequence[_Alike], said: Said) -> Iterator[Finding]:
-    """Yield a finding for the usual formula that the left side names in the handbook, with each letter in its role.
+    """Yield a finding if a side is the usual form of the handbook formula that the left side names.
 
     Its letters are what they most likely are: of vectors X^T Y and Y^T X are one number.
     """
@@ -136,7 +136,7 @@ def _usual(alike: Sequence[_Alike], said: Said) -> Iterator[Finding]:
 
 
 def _is_usual(expression: Expr, equation: Equation, said: Said) -> bool:
-    """Say whether an expression is a usual form, at the step of the left side: m_t and m_{t+1} are made of others.
+    """Return whether an expression is a usual form at the running index of the left side, as in m_t or m_{t+1}.
 
     A form of little weight, a step w - eta g, has its very letters.
     """
@@ -163,7 +163,7 @@ def _known_forms(equation: Equation) -> tuple[Known, ...]:
 
 
 def _rows_and_columns(expression: Expr) -> frozenset[tuple[str, tuple[str, ...]]]:
-    """Return which axes of arrays the row and the column of the result index: X^T Y and Y^T X differ there."""
+    """Return the axes that the row and the column of the result index in each array. X^T Y and Y^T X differ there."""
     entries = expression.atoms(Indexed)
     found = ((str(each.base.label), tuple(str(at) for at in each.indices if str(at) in OUTER)) for each in entries)
     read = {(label, at) for label, at in found if at}
@@ -172,7 +172,7 @@ def _rows_and_columns(expression: Expr) -> frozenset[tuple[str, tuple[str, ...]]
 
 
 def _has_its_letters(expression: Expr, equation: Equation) -> bool:
-    """Say whether an expression has the very letters that a form of a formula of the handbook has."""
+    """Return whether an expression has exactly the letters of a form of a handbook formula."""
     with suppress(NoNumber):
         return _letters(plain(expression).expression) in _letters_of(equation)
     return False
@@ -189,7 +189,7 @@ def _letters(expression: Expr) -> frozenset[str]:
 
 
 def _are_one_function(left: Node, right: Node) -> bool:
-    """Say whether a function is equated with itself elsewhere: `softmax(z) = softmax(z + c)` defines no softmax."""
+    """Return whether a function occurs on both sides: `softmax(z) = softmax(z + c)` does not define softmax."""
     call = left.of if isinstance(left, Entry) else left
     return isinstance(call, Call) and any(
         isinstance(part, Call) and part.function == call.function for part in right.walk()
@@ -197,7 +197,7 @@ def _are_one_function(left: Node, right: Node) -> bool:
 
 
 def _is_subtracted_elsewhere(left: Node, statement: Statement, scope: Scope) -> bool:
-    """Say whether another line takes minus what this one defines: the loss of `L = -KL(p, q)`."""
+    """Return whether a nearby statement negates the function that this one defines: `L = -KL(p, q)`."""
     word = left.function.key if isinstance(left, Call) else None
     return word is not None and any(
         isinstance(part, Negative)
@@ -207,13 +207,13 @@ def _is_subtracted_elsewhere(left: Node, statement: Statement, scope: Scope) -> 
 
 
 def _is_rooted_elsewhere(left: Node, statement: Statement, scope: Scope) -> bool:
-    """Say whether another line takes a root of what this one defines."""
+    """Return whether a nearby statement takes a root of what this one defines."""
     parts = _parts_elsewhere(statement, scope)
     return any(isinstance(part, Root) and left in part.radicand.walk() for part in parts)
 
 
 def _parts_elsewhere(statement: Statement, scope: Scope) -> Iterator[Node]:
-    """Yield the parts of the statements around one."""
+    """Yield the parts of all statements near a given one."""
     others = (each for each in scope.document.around(statement, NEAR, NEAR) if each is not statement)
     return (part for other in others for side in other.chain.sides for part in side.walk())
 
@@ -240,7 +240,7 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
 
 
 def _reached(new: Node, slip: str, typing: Elaborated, *, free: bool, said: Said) -> Iterator[Known]:
-    """Yield the known formulas that an edited side is under the typing of the side itself."""
+    """Yield the known formulas that an edited side equals under the typing of the unedited side."""
     try:
         found = again((new,), typing, QUICK)
     except (NotElaborated, NoNumber):
@@ -264,7 +264,7 @@ def _reached(new: Node, slip: str, typing: Elaborated, *, free: bool, said: Said
 
 
 def _sums_a_logarithm(node: Node) -> bool:
-    """Say whether a logarithm stands inside of a sum."""
+    """Return whether a logarithm stands inside of a sum."""
     sums = (part for part in node.walk() if isinstance(part, Aggregate))
     return any(
         isinstance(part, Call) and part.function.base in LOGARITHMS for each in sums for part in each.body.walk()
@@ -272,5 +272,5 @@ def _sums_a_logarithm(node: Node) -> bool:
 
 
 def _names_a_measure(left: Node) -> bool:
-    """Say whether the left side is a letter that stands for a mean, a variance or a deviation."""
+    """Return whether the left side is a letter that stands for a mean, a variance or a deviation."""
     return any(isinstance(part, Name) and part.base in ("mu", "sigma") for part in (left, *left.children))

@@ -51,7 +51,7 @@ LONGEST = 12  # sum
 
 @dataclass(frozen=True)
 class Plain:
-    """An expression, with what is an array in it and what a number."""
+    """An expression without idle axes, with its arrays, its scalars and its free indices."""
 
     expression: Expr
     kept: Mapping[Symbol, tuple[int, ...]]  # of every array, the axes that do not only say which copy is meant
@@ -60,7 +60,7 @@ class Plain:
 
 
 def plain(expression: Expr) -> Plain:
-    """Return an expression without its idle axes.
+    """Return an expression without its idle axes, which always have the same unbound index.
 
     An entry at places that no sum binds is a number like any other, m_j and m_{j-1} are two; a size that stands as a
     number is one as well. So v_i + w_i is one formula, whether v and w are vectors or numbers that have an index.
@@ -95,7 +95,7 @@ def plain(expression: Expr) -> Plain:
 
 
 def _reduced(entry: Indexed, axes: Sequence[int]) -> Expr:
-    """Return an entry with the axes that are not idle; without one it is a number."""
+    """Return an entry without its idle axes. If no axis is left, it is a scalar."""
     label = entry.base.label
     if axes:
         return array(label.name, *(entry.base.shape[at] for at in axes)).entry(*(entry.indices[at] for at in axes))
@@ -107,7 +107,7 @@ def _is_index(symbol: Symbol) -> bool:
 
 
 def _written(node: Basic, bound: frozenset[Any], kept: Mapping[Symbol, tuple[int, ...]]) -> Iterator[Symbol]:
-    """Yield the symbols that stand as numbers, not merely as bounds, labels or idle places."""
+    """Yield the unbound symbols of an expression, except array labels, sizes in bounds and idle indices."""
     match node:
         case Symbol():
             if node not in bound:
@@ -126,12 +126,12 @@ def _written(node: Basic, bound: frozenset[Any], kept: Mapping[Symbol, tuple[int
 
 
 def profile(of: Plain) -> tuple[Any, ...]:
-    """Return how many arrays, numbers and indices an expression has: the part of a fingerprint that is cheap."""
+    """Return how many indices, arrays and scalars an expression has: the part of a fingerprint that is cheap."""
     return len(of.free), tuple(sorted(map(len, of.kept.values()))), len(of.scalars)
 
 
 def fingerprint(of: Plain, among: Sequence[Collection[Numbers]] | None = None) -> Fingerprint | None:
-    """Return the fingerprint of an expression; None where its first numbers are in none of the collections given."""
+    """Return the fingerprint of an expression, or None if its first numbers are in none of the given collections."""
     if among is not None and not among:
         return None
     numbers = _numbers(of)
@@ -142,7 +142,7 @@ def fingerprint(of: Plain, among: Sequence[Collection[Numbers]] | None = None) -
 
 
 def responses(of: Plain) -> list[tuple[Expr, tuple[int, Numbers]]]:
-    """Return what each letter changes: how many axes it has, and the numbers with other entries of it alone."""
+    """Return for each letter its number of axes, and the numbers that result if its entries alone change."""
     return _responses(of, _numbers(of))
 
 
@@ -153,7 +153,7 @@ def _responses(of: Plain, numbers: Callable[[Env], Numbers]) -> list[tuple[Expr,
 
 
 def _numbers(of: Plain) -> Callable[[Env], Numbers]:
-    """Return a function of what is changed: the numbers at all places, sorted."""
+    """Return a function from changed letters to the sorted values of the expression at all indices."""
     value = _Compiler(of.kept).compiled(of.expression)
     grid = list(product(range(SIZE), repeat=len(of.free)))
     if len(grid) > SIZE**3:
@@ -177,7 +177,7 @@ def _numbers(of: Plain) -> Callable[[Env], Numbers]:
 
 
 def rounded_off(value: float) -> float:
-    """Return a number as fingerprints have it."""
+    """Return a number rounded to eight digits, or 0 if it is tiny, as fingerprints have it."""
     return float(f"{value:.8g}") if abs(value) > 1e-9 else 0.0
 
 
@@ -185,7 +185,7 @@ def rounded_off(value: float) -> float:
 
 
 def drawn_at(places: Sequence[int], changed: bool = False) -> float:
-    """Return an entry that depends on its places, and not on the letter."""
+    """Return the sample entry of an array at given indices, which is the same for every letter."""
     at = math.fsum((place + 1) * weight for place, weight in zip(places, (0.37, 0.83, 1.29, 1.91), strict=False))
     return rounded.sin(3.1 * at + (0.9 if changed else 0.2)) + (0.11 if changed else 0.05)
 
@@ -227,7 +227,7 @@ class _Compiler:
         return inner
 
     def _bound(self, end: Expr) -> Evaluated:
-        """Return the end of a sum, in which sizes keep their number: what stands as a number is another matter."""
+        """Return the compiled bound of a sum, in which every size has the value SIZE."""
         if end.has(Indexed):
             raise NoNumber("an entry as the end of a sum")
         return self.compiled(end.xreplace({symbol: Integer(SIZE) for symbol in end.free_symbols if symbol.is_positive}))

@@ -1,4 +1,4 @@
-"""The formulas that are known, by their fingerprints.
+"""The known formulas, indexed by their fingerprints.
 
 Definition   a known formula is a form of a concept of the catalogue, as an expression of entries; its weight counts
              functions, sums, roots and powers, for what is light is one edit away from everything
@@ -51,7 +51,7 @@ _FUNCTIONS = (exp, log, sin, cos, tanh, erf, Sum, Max, Min)
 
 @dataclass(frozen=True)
 class Known:
-    """A known formula."""
+    """A formula of the catalogue or the handbook: its concept, its form, and the form without idle axes."""
 
     concept: Concept | Equation
     form: Form
@@ -59,12 +59,12 @@ class Known:
 
     @property
     def title(self) -> str:
-        """What it is the formula of."""
+        """The title of the concept that the formula belongs to."""
         return self.concept.title
 
     @property
     def weight(self) -> int:
-        """How much stands in it by which it can be recognised."""
+        """The number of functions, sums, roots and powers by which the formula can be recognised."""
         roots = [each for each in self.plain.expression.atoms(Pow) if each.exp != -1]
         return len(self.plain.expression.atoms(*_FUNCTIONS)) + len(roots)
 
@@ -77,7 +77,7 @@ class _Table:
     grouped: dict[Fingerprint, tuple[tuple[Known, ...], ...]] = field(default_factory=dict)
 
     def groups(self, print_: Fingerprint | None) -> tuple[tuple[Known, ...], ...]:
-        """Return the formulas of a fingerprint in groups, put together when they are first asked for."""
+        """Return the formulas of a fingerprint in groups, which are computed on first use."""
         if print_ is None or print_ not in self.by_fingerprint:
             return ()
         if print_ not in self.grouped:
@@ -87,7 +87,7 @@ class _Table:
 
 @cache
 def _table(of: tuple[Concept | Equation, ...]) -> _Table:
-    """Return the formulas of some concepts; those of the handbook are read when something may be one of them."""
+    """Return a table of the known formulas of some concepts, indexed by fingerprint."""
     found: dict[Fingerprint, list[Known]] = defaultdict(list)
     numbers: dict[tuple[Any, ...], set[Any]] = defaultdict(set)
     with budget_of(inf, inf):  # reading the catalogue is no work of a formula
@@ -119,20 +119,20 @@ def _entry(form: Form) -> Expr:
 
 
 def _letters(of: tuple[Any, ...]) -> int:
-    """Return how many letters, numbers and sizes a profile counts."""
+    """Return the number of arrays and scalars in a profile."""
     _, arrays, scalars = of
     return len(arrays) + int(scalars)
 
 
 def is_of_a_known_size(side: Quick, quoted: Sequence[Equation] = ()) -> bool:
-    """Say whether some known formula has as many letters as a side, or one more or less."""
+    """Return whether some known formula has as many letters as a side, or one more or less."""
     with suppress(NoNumber):
         return any(abs(side.letters - each) <= 1 for table in _tables(quoted) for each in table.letters)
     return False
 
 
 def _distinct(typings: Iterable[Elaborated]) -> list[Elaborated]:
-    """Return one of those typings that differ in nothing but names and idle axes: vectors, or numbers with an index."""
+    """Return the typings without duplicates, which differ only in names and idle axes."""
     found: dict[object, Elaborated] = {}
     for typing in typings:
         side = Quick(typing.sides[0])
@@ -144,7 +144,7 @@ def _distinct(typings: Iterable[Elaborated]) -> list[Elaborated]:
 
 
 def may_be_known(side: Quick, quoted: tuple[Equation, ...] = ()) -> bool:
-    """Say whether some known formula has the numbers of a side for the first ones of its fingerprint."""
+    """Return whether the fingerprint of some known formula begins with the numbers of a side."""
     with suppress(NoNumber):
         known = _all_numbers(quoted)
         return any(each.numbers in known for each in side.readings)
@@ -157,7 +157,7 @@ def _all_numbers(quoted: tuple[Equation, ...]) -> frozenset[Any]:
 
 
 def known_under(typing: Elaborated, side: Node, quoted: tuple[Equation, ...] = ()) -> Iterator[tuple[Known, Expr]]:
-    """Yield the known formulas that a side is under a typing, with its expression, made where its numbers are known."""
+    """Yield the known formulas that a side equals under a typing, each with the expression of the side."""
     if may_be_known(Quick(typing.sides[0]), quoted):
         with suppress(NotElaborated):
             (expression,) = again((side,), typing).sides
@@ -165,7 +165,7 @@ def known_under(typing: Elaborated, side: Node, quoted: tuple[Equation, ...] = (
 
 
 def typings_of(side: Node, scope: Scope, around: Sequence[Node]) -> list[Elaborated]:
-    """Return the typings of a side in which parts without a meaning are letters, without its expression; or none."""
+    """Return the typings of a side, with letters for parts without a known meaning. There may be none."""
     try:
         return _distinct(elaborated((side,), scope, around, uninterpreted=True, algebra=QUICK))
     except (NotElaborated, NoNumber):
@@ -173,7 +173,7 @@ def typings_of(side: Node, scope: Scope, around: Sequence[Node]) -> list[Elabora
 
 
 def known_as(expression: Expr, quoted: tuple[Equation, ...] = ()) -> tuple[Known, ...]:
-    """Return the known formulas that an expression is, with letters renamed, and weights stored either way.
+    """Return the known formulas that an expression equals, up to renamed letters and transposed weights.
 
     Those of the handbook are looked up where they are `quoted`; one may have `strange_letters`.
     """
@@ -184,7 +184,7 @@ def known_as(expression: Expr, quoted: tuple[Equation, ...] = ()) -> tuple[Known
 
 
 def strange_letters(expression: Expr, known: Known) -> str:
-    """Return which letters of its family a formula should have, and which it has; nothing where it has its own."""
+    """Return a text that names the letters in the wrong role in a known formula, or "" if there are none."""
     family = {name.key for name in known.concept.family} if isinstance(known.concept, Equation) else set()
     if not family:
         return ""
@@ -210,7 +210,7 @@ def _found(expression: Expr, quoted: tuple[Equation, ...]) -> tuple[Known, ...]:
 
 
 def _without_names(expression: Expr) -> tuple[object, ...]:
-    """Return what an expression is but for names: its letters are numbered as they come."""
+    """Return the structure of an expression without names: its letters are numbered in order of appearance."""
     numbers: dict[Symbol, int] = {}
     found: list[object] = []
     for part in preorder_traversal(expression):
@@ -224,7 +224,7 @@ def _without_names(expression: Expr) -> tuple[object, ...]:
 
 @dataclass(frozen=True)
 class _Nameless:
-    """An expression that is equal to another one if nothing but names differs."""
+    """An expression that compares equal to all that differ from it only in names."""
 
     key: tuple[object, ...]
     expression: Expr = field(compare=False)
@@ -232,7 +232,7 @@ class _Nameless:
 
 @lru_cache(maxsize=4096)
 def _looked_up(nameless: _Nameless, quoted: tuple[Equation, ...]) -> tuple[Known, ...]:
-    """Look an expression up, at a cost of its own, so that a formula met before is judged no other way."""
+    """Return the known formulas that an expression equals, or none if that exceeds its separate budget."""
     with suppress(TooCostly), budget_of(STEPS, inf):
         return tuple(_proved(nameless.expression, quoted))
     return ()

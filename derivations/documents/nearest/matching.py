@@ -33,12 +33,12 @@ INDEX = re.compile(r"(?<![A-Za-z_])[a-z](?![A-Za-z_])")
 
 
 def is_proved_same(one: Plain, other: Plain) -> bool:
-    """Say whether the judge proves an expression equal to another one, with letters renamed."""
+    """Return whether the judge proves an expression equal to another one, with letters renamed."""
     return any(_is_proved(one, other, letters) for letters in islice(_renamings(one, other), MOST))
 
 
 def is_proved_alike(one: Plain, other: Plain, is_taken: Callable[[str], bool]) -> bool:
-    r"""Say whether the judge proves an expression equal to another one in letters that keep their roles.
+    r"""Return whether the judge proves an expression equal to another one in letters that keep their roles.
 
     None are exchanged: in `m_t = \beta_1 g_t + (1 - \beta_1) m_{t-1}` they have other roles; nor are rows and columns.
     """
@@ -50,13 +50,13 @@ def is_proved_alike(one: Plain, other: Plain, is_taken: Callable[[str], bool]) -
 
 
 def role_name(letter: Expr) -> str:
-    """Return the name by which a letter is known in any text: without its font, its index left open."""
+    """Return the name of a letter without its font, and with @ for its running index."""
     base, bracket, place = str(letter).removeprefix("bold ").partition("[")
     return base + bracket + INDEX.sub("@", place)
 
 
 def _keeps_roles(letters: Mapping[Expr, Expr], places: Collection[Expr], is_taken: Callable[[str], bool]) -> bool:
-    """Say whether letters keep their indices, and their names but for one of each index.
+    """Return whether renamed letters keep their indices, with at most one new name for each index.
 
     Of two new names with one index either might play either role; and a letter that is taken is no other one, nor is
     what stands for a part without a meaning of its own. A size may have another label: d_h is d where it stands alone.
@@ -82,7 +82,7 @@ def _unlabelled(size: Expr) -> str:
 
 
 def _is_proved(one: Plain, other: Plain, letters: dict[Expr, Expr]) -> bool:
-    """Say whether the judge proves an expression equal to another one with letters renamed so."""
+    """Return whether the judge proves an expression equal to another one under a given renaming of letters."""
     spend(1_000)
     renamed = _renamed(one, other, letters)
     if renamed is None or differ(renamed, other.expression):
@@ -109,7 +109,7 @@ def _defined(*expressions: Expr) -> list[Assumption]:
 
 
 def _renamings(one: Plain, other: Plain) -> Iterator[dict[Expr, Expr]]:
-    """Yield one letter of the other for each letter of the one, where both answer alike to a change."""
+    """Yield the renamings that map each letter to one whose change has the same effect on the numbers."""
     here, there = _by_response(one), _by_response(other)
     if here.keys() != there.keys() or any(len(here[key]) != len(there[key]) for key in here):
         return
@@ -127,7 +127,7 @@ def _by_response(of: Plain) -> dict[Any, list[Expr]]:
 
 
 def _renamed(one: Plain, other: Plain, letters: dict[Expr, Expr]) -> Expr | None:
-    """Return the one in the letters of the other; None where the sizes of axes do not go together."""
+    """Return `one` in the letters of `other`, or None if the sizes of their axes conflict."""
     roles: dict[Any, Any] = {entry.base.label: entry for entry in sorted(other.expression.atoms(Indexed), key=str)}
     put: dict[Any, Any] = {letter: role for letter, role in letters.items() if letter not in one.kept}
     for entry in one.expression.atoms(Indexed):
@@ -158,7 +158,7 @@ def _renamed(one: Plain, other: Plain, letters: dict[Expr, Expr]) -> Expr | None
 
 
 def _is_free_to_be(size: Symbol, known: Any, put: dict[Any, Any]) -> bool:
-    """Say whether a size may be another one: two names that the document tells apart are not one."""
+    """Return whether a size may be identified with another. Two sizes with names stay distinct."""
     return size.name.startswith(UNNAMED) or all(
         other == size for other, role in put.items() if role == known and _is_a_number(other)
     )

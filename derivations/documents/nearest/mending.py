@@ -1,4 +1,4 @@
-"""An edit of one side that makes a refuted equation hold: the slip, as independent evidence.
+"""Finds the edit of one side that makes a refuted equation hold, as evidence of a slip.
 
 Definition   an edit changes one place and keeps the letters; numbers at fixed values tell which edits are worth a proof
 Result       `mended(sides, typing, scope)`: the side with the edit, and the slip in words, where the judge proves it

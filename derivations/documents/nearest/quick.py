@@ -1,4 +1,4 @@
-"""The numbers of a side of a formula without its expression: a filter before anything is built.
+"""The first numbers of the fingerprint of a side, in floats, as a filter before its expression is built.
 
 Definition   the numbers are the first ones of its fingerprint, worked out in floats
 Result       `QUICK` is an algebra; `Quick(side).numbers` are those of a side that is read in it
@@ -31,13 +31,13 @@ Evaluated: TypeAlias = Callable[[Env], float]
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a formula: what it is, and of what."""
+    """A node of a formula: its kind and its operands."""
 
     kind: str
     of: tuple[Any, ...]
 
     def __add__(self, other: Any) -> Part:
-        """Add; a place and a number are a place."""
+        """Return a sum. An index plus a number is an index with an offset."""
         if self.kind == "index" and not isinstance(other, Part):
             return Part("index", (self.of[0], self.of[1] + int(other)))
         return Part("sum", (self, other))
@@ -124,7 +124,7 @@ QUICK = Algebra(
 
 @dataclass(frozen=True)
 class Quick:
-    """A side of a formula as parts."""
+    """A side of a formula as a tree of parts, from which its fingerprint numbers are computed."""
 
     whole: Any
     turned: bool = False  # weights are stored the other way
@@ -136,7 +136,7 @@ class Quick:
 
     @cached_property
     def entries(self) -> list[tuple[str, tuple[Any, ...]]]:
-        """The entries of arrays, each with its places."""
+        """The entries of arrays, each with its indices."""
         return [_stored(part, self.turned) for part in self.parts if part.kind == "entry"]
 
     @cached_property
@@ -146,7 +146,7 @@ class Quick:
 
     @cached_property
     def kept(self) -> Mapping[str, tuple[int, ...]]:
-        """Of every array, the axes that do not only say which copy is meant."""
+        """The axes of every array, without the idle ones, which always have the same unbound index."""
         bound = self.bound
         places: dict[str, list[set[Any]]] = {}
         for name, at in self.entries:
@@ -165,7 +165,7 @@ class Quick:
 
     @cached_property
     def free(self) -> list[str]:
-        """The indices that no sum binds, at places that are kept."""
+        """The indices that no sum binds, on axes that are kept."""
         found = {each for part in self.parts if part.kind == "delta" for each in _indices(part)}
         found |= {each for name, at in self.entries for axis in self.kept.get(name, ()) for each in _indices(at[axis])}
         return sorted(found - self.bound)
@@ -197,13 +197,13 @@ class Quick:
 
     @property
     def readings(self) -> tuple[Quick, ...]:
-        """The side, and with weights stored the other way where that is another one."""
+        """The side as it is, and the side with transposed weights if that differs."""
         has_weights = any(_stored(part, True)[1] != part.of[1:] for part in self.parts if part.kind == "entry")
         return (self, Quick(self.whole, turned=True)) if has_weights else (self,)
 
     @property
     def nameless(self) -> tuple[object, ...]:
-        """What the side is but for names and for axes that are not kept."""
+        """The structure of the side without names and idle axes."""
         numbers: dict[object, int] = {}
 
         def of(part: Any) -> object:
@@ -287,7 +287,7 @@ class _Compiler:
         return lambda env: _drawn(tuple(int(place(env)) for place in places), name in self.alone)
 
     def _bound(self, end: Any) -> Evaluated:
-        """Return the end of a sum, in which sizes keep their number."""
+        """Return the compiled bound of a sum, in which every size has the value SIZE."""
         if isinstance(end, Expr) and end.free_symbols:
             number = _size(end)
             return lambda env: number
@@ -313,14 +313,17 @@ def _drawn(places: tuple[int, ...], changed: bool) -> float:
 
 
 def _power(base: float, exponent: float) -> float:
-    """Return a power as fingerprints have it, but for its last digit: theirs is the same on every machine, and dear."""
+    """Return a power, of the absolute base if the exponent is not a whole number.
+
+    Its last digit may differ from that of `fingerprint`, which is slower and the same on every machine.
+    """
     if base == 0 and exponent < 0:
         raise ZeroDivisionError
     return base ** int(exponent) if exponent == int(exponent) and abs(exponent) < 100 else abs(base) ** exponent
 
 
 def _total(inner: Evaluated, place: str, low: Evaluated, high: Evaluated, outer: tuple[str, ...]) -> Evaluated:
-    """Return a sum, which is worked out once for each of the places around it."""
+    """Return the evaluation of a sum, which keeps its value for each choice of the outer indices."""
     known: dict[tuple[float | None, ...], float] = {}
 
     def value(env: Env) -> float:

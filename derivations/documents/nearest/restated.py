@@ -1,4 +1,4 @@
-"""What a document says elsewhere of the same letter: independent evidence against a formula.
+"""Other definitions of the same letter in a document, as independent evidence against a formula.
 
 Definition   an equation restates another one if both define one letter, up to its indices
 Result       `restated_as(left, statement, scope)`: the titles of the known formulas that the other equations state;
@@ -49,14 +49,14 @@ def others(left: Node, statement: Statement, scope: Scope) -> Iterator[tuple[Sta
 
 
 def _is_the_letter(other: Node, left: Name) -> bool:
-    """Say whether another equation defines a letter, not another one of many: `o_i` is `o_j`, `x_1` is not `x_2`."""
+    """Return whether another equation defines the same letter: `o_j` stands for `o_i`, but `x_2` not for `x_1`."""
     return isinstance(other, Name) and (other.key == left.key or stands_for(other, left))
 
 
 def known_in(
     side: Node, statement: Statement, scope: Scope, quoted: tuple[Equation, ...] = ()
 ) -> Iterator[tuple[Known, Expr]]:
-    """Yield the known formulas that a side of another statement is, with its expression."""
+    """Yield the known formulas that a side equals, each with the expression of the side."""
     spend(100)
     if sum(1 for _ in side.walk()) > MOST_NODES:
         return

@@ -1,4 +1,4 @@
-"""What stands on the left of a formula, and in the words around it: which known formula may be meant.
+"""The left side of a formula and the words around it, which show what known formula may be meant.
 
 Definition   a formula of the handbook is named by its left side and by a word somewhere in the document, one that is
              long by a word nearby; one of the catalogue by its left side, or by what is met in its right side; either
@@ -30,7 +30,7 @@ LIGHT = 2  # a formula of less weight is one edit away from too much
 
 @dataclass(frozen=True)
 class Said:
-    """What stands on the left of a formula, and in the words around it."""
+    """The left sides of a formula, the words around it, and the known formulas that they may name."""
 
     lefts: tuple[Node, ...]
     right: Node
@@ -44,14 +44,14 @@ class Said:
         return frozenset().union(*(restated_as(left, self.statement, self.scope) for left in self.lefts))
 
     def is_restated_as(self, known: Known) -> bool:
-        """Say whether the document states a known formula for the same letter elsewhere, one that tells something.
+        """Return whether other equations give the same letter a known formula of a weight above 0.
 
         y is many things: of y = g x + b nothing follows for y = g x.
         """
         return known.weight > 0 and known.title in self.restated
 
     def means(self, known: Known, right: Node | None = None) -> bool:
-        """Say whether a known formula is meant by the left side, or by another equation for the same letter."""
+        """Return whether a known formula is meant by the left side, or by another equation for the same letter."""
         return self.names(known, right or self.right) or self.is_restated_as(known)
 
     @cached_property
@@ -72,13 +72,13 @@ class Said:
 
     @property
     def _is_heavy(self) -> bool:
-        """Whether as many functions, sums and roots stand on the right as tell a formula, or one less."""
+        """Whether the right side has at least HEAVY - 1 functions, sums, roots and powers."""
         parts = (part for part in self.right.walk() if isinstance(part, Aggregate | Call | Root | Power))
         return sum(1 for _ in parts) >= HEAVY - 1
 
     @cached_property
     def may_mean(self) -> bool:
-        """Say whether some known formula may be meant, whatever stands on the right."""
+        """Whether some known formula may be meant, even if the right side has a slip."""
         if self.quoted or self.restated:
             return True
         return any(self._may_be(each, left) for left in self.lefts for each in CONCEPTS)
@@ -95,7 +95,7 @@ class Said:
         return frozenset().union(*map(spellings, self.lefts))
 
     def tells(self, equation: Equation) -> bool:
-        """Say whether the left side and a word of the document are those of an equation.
+        """Return whether the left side and a word of the document name a handbook formula.
 
         Of a letter alone it is a word nearby. Where all letters of its family are used, TP and FN, no word is needed.
         """
@@ -109,11 +109,14 @@ class Said:
         return equation.is_told_by(self.scope.document.prose if is_word else self.words)
 
     def is_told(self, known: Known) -> bool:
-        """Say whether a word of the document tells a formula of the handbook; its letters alone may be another's."""
+        """Return whether a word of the document names a handbook formula. Its letters alone may belong to another."""
         return isinstance(known.concept, Equation) and known.concept.is_told_by(self.scope.document.prose)
 
     def has_its_family(self, known: Known) -> bool:
-        """Say whether the document uses all single letters of a formula's family: who has no r may call its gate z."""
+        """Return whether the document uses all single letters of a formula's family.
+
+        A document without r may call another gate z.
+        """
         family = known.concept.family if isinstance(known.concept, Equation) else ()
         return self._letters_used.issuperset(name.key for name in family if _is_single(name))
 
@@ -135,21 +138,21 @@ class Said:
 
     @property
     def is_of_a_letter(self) -> bool:
-        """Whether nothing but a letter stands on the left."""
+        """Whether the left side is only a letter."""
         return all(sum(map(str.isalpha, each)) < 2 for each in self._spelled)
 
     def _is_spoken_of(self, equation: Equation) -> bool:
-        """Say whether a word of an equation stands nearby; what has none is told by its left side alone."""
+        """Return whether a word of a handbook formula is nearby. It is False for a formula without words."""
         return all(equation.words) and equation.is_told_by(self.words)
 
     @property
     def gives_a_value(self) -> bool:
-        """Say whether the section sets a letter of the formula."""
+        """Whether the section gives a value or a definition to a letter of the right side."""
         names = (part for part in self.right.walk() if isinstance(part, Name))
         return any(self.scope.value(name) is not None or self.scope.definition(name) is not None for name in names)
 
     def names(self, known: Known, right: Node) -> bool:
-        """Say whether the left side names what a known formula is of, which stands on the right, or a word nearby."""
+        """Return whether the left side or a word nearby names the known formula on the right."""
         return self._is_named_nearby(known) or any(self._names(known, left, right) for left in self.lefts)
 
     def _is_named_nearby(self, known: Known) -> bool:
@@ -169,10 +172,10 @@ class Said:
         return concept.left not in ("any", "word") and is_about(concept, left, right)
 
     def speaks_of(self, known: Known) -> bool:
-        """Say whether the words around name it."""
+        """Return whether the words around contain a long word from the title of a known formula."""
         return any(word in self.words for word in known.title.lower().split() if len(word) > 6)
 
 
 def _is_single(name: Name) -> bool:
-    """Say whether a name is one letter, which another subject may use as well."""
+    """Return whether a name is one letter without a subscript, which other subjects may use as well."""
     return len(name.base) == 1 and not name.subscripts

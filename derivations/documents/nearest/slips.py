@@ -1,4 +1,4 @@
-"""Which edits of a formula are slips of it, and which are an author's choice.
+"""Which edits of a formula correct a slip, and which only undo an author's choice.
 
 Definition   an edit changes one place; what changes which letters stand there, or which function is applied, is free,
              unless the handbook has the formula
@@ -29,7 +29,7 @@ ONE_MORE = "the summand 1 is missing"
 
 
 def renames(right: Node, new: Node, slip: str, counts: frozenset[str]) -> bool:
-    """Say whether an edit changes what a letter stands for, its square or another count, or the ends of a sum."""
+    """Return whether an edit exchanges counts or labels, squares a letter, or changes the bounds of a sum."""
     exchanged = EXCHANGED.match(slip)
     if exchanged:
         one, other = exchanged.groups()
@@ -48,7 +48,10 @@ def _bounds(node: Node) -> list[tuple[Node | None, Node | None]]:
 
 
 def is_free(slip: str, right: Node) -> bool:
-    """Say whether an author may choose so; the division by the number of terms of a sum is what makes a mean."""
+    """Return whether an edit undoes an author's choice.
+
+    The division by the number of terms of a sum is no choice, as it makes a mean.
+    """
     counts = {part.upper.key for part in right.walk() if isinstance(part, Aggregate) and isinstance(part.upper, Name)}
     if slip == ONE_MORE:  # the variance of a sample is divided by one less than its size
         return any(_is_one_less(part, counts) for part in right.walk())
@@ -60,7 +63,7 @@ def is_free(slip: str, right: Node) -> bool:
 
 
 def _is_one_less(part: Node, counts: set[str]) -> bool:
-    """Say whether a part is n - 1, of one of some counts n."""
+    """Return whether a part is n - 1, where n is one of the counts."""
     if not isinstance(part, Sum) or part.signs != (1, -1):
         return False
     first, second = part.terms

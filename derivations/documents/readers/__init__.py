@@ -37,7 +37,7 @@ SUFFIXES: Mapping[str, str] = {
 
 
 def read_document(path: Path) -> Document:
-    """Read a file in the format that its suffix says; other suffixes are read as Markdown."""
+    """Read a file in the format of its suffix, or as Markdown if the suffix is not known."""
     with path.open("rb") as stream:
         data = stream.read(MAX_FILE + 1)
     text, problems = decoded(data)

@@ -1,4 +1,4 @@
-"""Where a formula in running text begins and ends: a part of a formula would say what nobody wrote.
+"""The boundaries of formulas in running text: no part of a longer formula may be read as a whole one.
 
 Definition   a run goes on where an operator, a factor, a function or a bracket follows it that could belong to it, and
              begins before where one of them stands in front of it
@@ -23,7 +23,7 @@ _SUMS = frozenset("+^·⊙*-−/")
 
 
 def goes_on(tokens: Sequence[Token], run: Run, closing: Mapping[int, int]) -> bool:
-    """Say whether what follows a run looks like more of the formula."""
+    """Return whether what follows a run looks like more of the formula."""
     position = skip_spaces(tokens, run.next)
     if position >= len(tokens):
         return False
@@ -44,7 +44,7 @@ def goes_on(tokens: Sequence[Token], run: Run, closing: Mapping[int, int]) -> bo
 
 
 def begins_before(tokens: Sequence[Token], position: int, closing: Mapping[int, int]) -> bool:
-    """Say whether what stands in front of a run looks like the beginning of the formula."""
+    """Return whether what stands in front of a run looks like the beginning of the formula."""
     before = position - 1
     spaced = _is_space(tokens, before)
     before -= spaced
@@ -77,7 +77,7 @@ def _is_space(tokens: Sequence[Token], position: int) -> bool:
 
 
 def _is_sign(tokens: Sequence[Token], position: int) -> bool:
-    """Say whether a token is a sign of mathematics that runs do not know; a point between spaces is a dot product."""
+    """Return whether a token is a mathematical sign outside of runs, or a point between spaces for a dot product."""
     text = tokens[position].text
     if text == ".":
         return _is_space(tokens, position - 1) and _is_space(tokens, position + 1)
@@ -85,7 +85,7 @@ def _is_sign(tokens: Sequence[Token], position: int) -> bool:
 
 
 def _holds_more(tokens: Sequence[Token], position: int, closing: Mapping[int, int]) -> bool:
-    """Say whether a bracket holds what could be a factor: a condition in square brackets, or a sum."""
+    """Return whether a bracket could be a factor: it holds a sum, or a condition in square brackets."""
     if not 0 < closing.get(position, 0) - position < _REACH:
         return False
     inside = range(position + 1, closing[position])

@@ -78,7 +78,7 @@ def statement_line(line: Excerpt, python: bool) -> Iterator[Passage]:
 
 
 def _is_mathematical(statement: str) -> bool:
-    """Say whether a statement computes by a formula: whole, without methods, slices and arguments that configure."""
+    """Return whether a statement is a whole formula without methods, slices and keyword arguments but axes."""
     if (
         any(statement.count(left) != statement.count(right) for left, right in ("()", "[]", "{}"))
         or ":" in statement[:-1]
@@ -108,7 +108,7 @@ def _statement(code: Excerpt, python: bool, beside_shape: bool) -> Iterator[Pass
 
 
 def has_shape(text: str) -> bool:
-    """Say whether a comment tells a shape: sizes in brackets, `[batch, seq, d_ff]`."""
+    """Return whether a comment contains a shape: sizes in brackets, `[batch, seq, d_ff]`."""
     return any(re.search(r"[\d_]|\b\w\b", shape["list"]) for shape in _SHAPE.finditer(text))
 
 
@@ -119,7 +119,7 @@ def comment_passages(comment: Excerpt) -> Iterator[Passage]:
 
 
 def _written_line(line: Excerpt, arrows: bool) -> Iterator[Passage]:
-    """Yield the passages of a line that a reader reads: `W1: [512, 2048] - widens`, `x → [1, 10, 2048]`."""
+    """Yield the passages of a line of text: `W1: [512, 2048] - widens`, `x → [1, 10, 2048]`."""
     label = _LABEL.match(line.text)
     if label and label.end() < len(line.text):
         name = _NAME.fullmatch(label["label"])

@@ -1,4 +1,4 @@
-r"""What is a mark in running text: dollar signs, brackets with backslashes, backticks, tags, links, commands.
+r"""Markup of formulas in running text: dollar signs, brackets with backslashes, backticks, tags, links, commands.
 
 Definition   a dialect is a pattern whose groups name the kinds of marks of a kind of document; `unknown` marks might
              write a part of a formula
@@ -22,7 +22,7 @@ _ENVIRONMENT = rf"\\begin\{{(?P<environment>(?:{'|'.join(DISPLAY_ENVIRONMENTS)})
 
 @dataclass(frozen=True)
 class Dialect:
-    """What is a mark in a kind of document."""
+    """The markup of one kind of document: a pattern for its marks, and rules for code, backslashes and tildes."""
 
     marks: re.Pattern[str]
     code: bool = False  # code between backticks may be a formula

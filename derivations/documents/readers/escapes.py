@@ -26,7 +26,7 @@ _COMMAND = re.compile(r"\\[A-Za-z]")
 
 
 def undoubled(formula: Excerpt) -> Excerpt:
-    """Return the formula without the backslashes that are there for a generator of pages."""
+    """Return the formula without the extra backslashes that a generator of web pages needs."""
     text = formula.text
     if "\\_" not in text and "\\\\" not in text:
         return formula
@@ -46,7 +46,7 @@ def unescaped(code: Excerpt) -> Excerpt:
 
 
 def _without(excerpt: Excerpt, places: Iterable[int]) -> Excerpt:
-    """Return an excerpt without the characters at some places, given in order."""
+    """Return an excerpt without the characters at the given offsets, which are in order."""
     parts, position = [], 0
     for start in places:
         parts.append(excerpt.part(position, start))
@@ -55,5 +55,5 @@ def _without(excerpt: Excerpt, places: Iterable[int]) -> Excerpt:
 
 
 def is_escaped_text(inside: str) -> bool:
-    r"""Say whether text between `\[` and `\]` is not a formula: a reference, or text with other escaped signs."""
+    r"""Return whether text between `\[` and `\]` is plain text: a reference, or text with other escaped signs."""
     return inside.isdecimal() or bool(_ESCAPE.search(inside) and not _COMMAND.search(inside))

@@ -75,7 +75,7 @@ def _blocks(whole: Excerpt) -> Iterator[Block]:
 
 
 def _set_aside(whole: Excerpt) -> tuple[Excerpt, list[tuple[Excerpt, str]]]:
-    """Return the text without comments and what is set as it is typed, and the listings with their languages."""
+    """Return the text without comments and verbatim material, and the listings with their languages."""
     text, position = whole.text, 0
     kept: list[Excerpt] = []
     listings: list[tuple[Excerpt, str]] = []
@@ -105,7 +105,7 @@ def _set_aside(whole: Excerpt) -> tuple[Excerpt, list[tuple[Excerpt, str]]]:
 
 
 def _structured(text: Excerpt, macros: Expansion) -> Iterator[Block]:
-    """Yield the blocks between the marks of structure."""
+    """Yield the blocks of a text, which sections, items, tables and empty lines separate."""
     position = 0
     kind: BlockKind = "paragraph"
     term = text.part(0, 0)  # in the square brackets of an item

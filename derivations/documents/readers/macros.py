@@ -40,7 +40,7 @@ _PARAMETER = re.compile(r"#([1-9])")
 
 @dataclass(frozen=True)
 class Macro:
-    """A macro: what stands for its uses, with `#1` for an argument; `default` is that of the first.
+    """A macro: its body, with `#1` for an argument. `default` is the default value of the first argument.
 
     One that is `sized` may have a star, or a size, in front of its argument; one that is `braced` is used with braces
     around all its arguments, or is another command.
@@ -82,7 +82,7 @@ PACKAGES = {
 
 
 def group_end(text: str, start: int, limit: int = _MAX_BODY) -> int | None:
-    """Return the offset after the group whose opening brace stands at `start`; None: it does not close in reach."""
+    """Return the offset after the group that opens at `start`, or None if no closing brace is in reach."""
     depth = 0
     for match in _BRACE.finditer(text, start, min(len(text), start + limit)):
         depth += {"{": 1, "}": -1}.get(match[0], 0)
@@ -141,11 +141,11 @@ class Expansion:
 
     @classmethod
     def in_document(cls, length: int) -> Expansion:
-        """Return no macros yet, for a document of a length."""
+        """Return an expansion without macros, for a document of the given length."""
         return cls({}, _MAX_GROWTH + 2 * length)
 
     def of(self, excerpt: Excerpt) -> Excerpt:
-        """Return the excerpt with the macros replaced, round by round; as it is where that does not come to an end."""
+        """Return the excerpt with its macros expanded, or unchanged if the expansion exceeds a limit."""
         result = excerpt
         for _ in range(_MAX_ROUNDS):
             parts = list(self._replaced(result))
@@ -211,7 +211,7 @@ def _arguments(excerpt: Excerpt, position: int, macro: Macro) -> tuple[list[Exce
 
 
 def _filled(excerpt: Excerpt, use: int, macro: Macro, arguments: list[Excerpt]) -> Iterator[Excerpt]:
-    """Yield the pieces of a body with its arguments; a command at its end keeps its distance from what follows."""
+    """Yield the pieces of a macro's body with its arguments, and a space after a command at its end."""
     position = 0
     for parameter in _PARAMETER.finditer(macro.body):
         yield _written(excerpt, use, macro.body[position : parameter.start()])
@@ -223,6 +223,6 @@ def _filled(excerpt: Excerpt, use: int, macro: Macro, arguments: list[Excerpt]) 
 
 
 def _written(excerpt: Excerpt, use: int, text: str) -> Excerpt:
-    """Return text whose characters all stand at the place of a use."""
+    """Return text whose characters all have the place of the macro's use."""
     at = excerpt.part(use, use + 1).runs[0][1]
     return Excerpt(excerpt.source, text, tuple((offset, at) for offset in range(len(text))) or ((0, at),))

@@ -48,7 +48,7 @@ def markdown_blocks(excerpt: Excerpt, macros: Expansion | None = None) -> Iterat
 
 
 class _Blocks:
-    """Blocks from the tokens of the parser."""
+    """Makes blocks from the tokens of the Markdown parser."""
 
     def __init__(self, excerpt: Excerpt, macros: Expansion) -> None:
         self.excerpt, self.macros = excerpt, macros
@@ -83,11 +83,14 @@ class _Blocks:
             position += 1
 
     def content(self, token: Token, first: int) -> Excerpt:
-        """Return the content of a token as an excerpt: each of its lines is found on a line of the text."""
+        """Return the content of a token as an excerpt, with macros expanded.
+
+        Each of its lines is found on a line of the text.
+        """
         return self.macros.of(without_definitions(joined(self.excerpt.source, self.found(token, first))))
 
     def found(self, token: Token, first: int) -> Iterator[Excerpt]:
-        """Yield the lines of the content of a token, as they stand in the text from a line on."""
+        """Yield the lines of a token's content as excerpts of the text, from line `first` on."""
         for number, content in enumerate(token.content.split("\n"), first):
             if number >= len(self.starts) - 1:
                 break
@@ -103,7 +106,7 @@ class _Blocks:
         return self.excerpt.part(self.starts[number], self.starts[number + 1])
 
     def fence(self, token: Token) -> Iterator[Block]:
-        """Yield the formula of a fence of mathematics, or the lines of code."""
+        """Yield the formula of a math fence, or the text or the lines of code of any other fence."""
         if token.map is None:
             return
         content = self.content(token, token.map[0] + 1)
@@ -124,7 +127,7 @@ class _Blocks:
             yield from code_blocks(content, language.strip("{}. "))
 
     def indented(self, token: Token) -> Iterator[Block]:
-        """Yield lines of code that is set off by its indentation; formulas too far to the right are formulas."""
+        """Yield the lines of an indented code block, or its passages if it contains displayed formulas."""
         content = self.content(token, token.map[0] if token.map else 0)
         inside = passages(content, MARKDOWN) if "$" in content.text or "\\[" in content.text else ()
         if any(passage.display for passage in inside):

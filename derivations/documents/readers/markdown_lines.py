@@ -1,4 +1,4 @@
-r"""The lines of a text in Markdown put together as blocks, by markdown-it, where formulas keep their lines together.
+r"""Splits Markdown into block tokens with markdown-it, and keeps the lines of displayed formulas together.
 
 Definition   a formula that begins a line with `$$`, `\[` or `\begin{align}` runs to its end, whatever its lines look
              like; what is nested too deeply is a paragraph
@@ -57,7 +57,7 @@ def pieces(excerpt: Excerpt) -> Iterator[tuple[Excerpt, list[Token]]]:
 
 
 def _behind(text: str, start: int, lines: int) -> int:
-    """Return where so many lines end."""
+    """Return the offset at which the given number of lines ends."""
     for _ in range(lines):
         start = text.find("\n", start) + 1
         if not start:
@@ -74,7 +74,7 @@ def _parser() -> MarkdownIt:
 
 
 def _flat(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Read a line that is nested too deeply as text: the parser alone would leave out all that follows."""
+    """Read a line as text if it is nested too deeply. The parser alone would leave out all that follows."""
     if silent or state.level < _MAX_NESTING:
         return False
     _push_paragraph(state, start, start + 1)
@@ -111,7 +111,7 @@ def _display(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _last_line(state: StateBlock, start: int, end: int, opening: re.Match[str]) -> int | None:
-    """Return the line on which a formula ends that begins on line `start`."""
+    """Return the last line of the formula that begins on line `start`, or None if it does not end."""
     mark = opening[0]
     closing = f"\\end{{{opening[1]}}}" if opening[1] else mark.replace("[", "]")
     if _next(state, closing, opening.end()) < 0:
@@ -132,7 +132,7 @@ def _last_line(state: StateBlock, start: int, end: int, opening: re.Match[str]) 
 
 
 def _next(state: StateBlock, closing: str, start: int) -> int:
-    """Return where a closing mark comes next, or -1; every stretch of the text is searched once."""
+    """Return the offset of the next closing mark, or -1. Every stretch of the text is searched once."""
     known: dict[str, int] = state.env.setdefault("closing", {})
     if closing not in known or 0 <= known[closing] < start:
         known[closing] = state.src.find(closing, start)

@@ -1,4 +1,4 @@
-"""Jupyter notebooks: their cells, each a source of its own, in Markdown or in Python.
+"""Jupyter notebooks: each cell is read as a separate source, in Markdown or in Python.
 
 Result       blocks in the order of the cells; line and column count within a cell
 Assumes      version 3 or 4 of the format; outputs are not read

@@ -1,4 +1,4 @@
-"""Operands and operators in plain characters, as far as a formula could go.
+"""Operands and operators in plain characters, joined to the longest runs that could be formulas.
 
 Definition   an operand is a number with its unit, a name, a call, a group in brackets, or an ellipsis; a run is
              operands with an operator between each two, where `2 n` and `softmax(x) V` stand side by side
@@ -58,20 +58,20 @@ class Token(NamedTuple):
 
     @property
     def is_mathematical(self) -> bool:
-        """Say whether an operand is not a word or the name of a product: a number, a letter, a marked name, `dW`."""
+        """Whether the token can be an operand of a formula: a number, a letter, a marked name, `dW`."""
         if self.kind != "name" or len(self.text) == 1 or not self.text.isascii() or self.is_marked:
             return True
         return bool(_DIFFERENTIAL.fullmatch(self.text))
 
     @property
     def is_marked(self) -> bool:
-        """Say whether an operand carries what a word of prose does not: an index, a raised character, arguments."""
+        """Whether the token is clearly no word of prose: it has an index, a superscript or arguments."""
         return self.kind == "call" or bool(_MARKED.search(self.text))
 
 
 @dataclass
 class Run:
-    """Operands, what stands between them (a space: nothing), and whether there is space on both sides of it."""
+    """Operands, the operators between them (a space for none), and whether each operator has spaces on both sides."""
 
     operands: list[Token] = field(default_factory=list)
     operators: list[str] = field(default_factory=list)
@@ -85,7 +85,7 @@ class Run:
 
 
 def tokens_of(text: str) -> list[Token]:
-    """Return the tokens of a text; every character belongs to one, and x between two numbers is a sign."""
+    """Return the tokens of a text, which cover every character. X between two numbers is an operator."""
     found = [Token(str(match.lastgroup), match[0], *match.span()) for match in _TOKEN.finditer(text)]
     for place, around in enumerate(zip(found, found[1:], found[2:], found[3:], found[4:], strict=False), 2):
         if around[2].text == "x" and [each.kind for each in around] == _CROSSED:
@@ -94,12 +94,12 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def is_word(name: str) -> bool:
-    """Say whether a name could be a word of prose: three letters or more, or two small ones."""
+    """Return whether a name could be a word of prose: three letters or more, or two lower-case ones."""
     return name.isalpha() and name.isascii() and (len(name) > 2 or (len(name) == 2 and name.islower()))
 
 
 def closing_brackets(tokens: Sequence[Token]) -> dict[int, int]:
-    """Return for the opening brackets whose inside could be a formula where they close."""
+    """Return where brackets close, by where they open, for those whose content could be a formula."""
     closing: dict[int, int] = {}
     opened: list[int] = []
     for position, token in enumerate(tokens):
@@ -116,13 +116,13 @@ def closing_brackets(tokens: Sequence[Token]) -> dict[int, int]:
 
 
 def _between_words(tokens: Sequence[Token], position: int) -> bool:
-    """Say whether a space separates two words, as in prose."""
+    """Return whether a space separates two words, as in prose."""
     around = tokens[max(position - 1, 0) : position + 2]
     return len(around) == 3 and all(token.kind == "name" and is_word(token.text) for token in (around[0], around[2]))
 
 
 def read_run(tokens: Sequence[Token], position: int, closing: Mapping[int, int]) -> Run:
-    """Read operand, operator, operand, ... as far as it goes."""
+    """Return the longest run of operand, operator, operand, ... from a token on."""
     run = Run(next=position + 1)
     operator, spaced = "", False
     while len(run.operands) < _MAX_OPERANDS:
@@ -156,7 +156,7 @@ def skip_spaces(tokens: Sequence[Token], position: int) -> int:
 
 
 def _operand(tokens: Sequence[Token], position: int, closing: Mapping[int, int]) -> tuple[Token | None, int]:
-    """Return the operand that begins at a token, signs and roots in front of it left out, and the token after it."""
+    """Return the operand at a token, without the signs and roots before it, and the position after it."""
     while position < len(tokens) and (tokens[position].kind == "prefix" or tokens[position].text in ("-", "−")):
         position += 1
     if position >= len(tokens):
@@ -181,7 +181,7 @@ def _operand(tokens: Sequence[Token], position: int, closing: Mapping[int, int])
 def _stands_beside(
     operand: Token, tokens: Sequence[Token], position: int, closing: Mapping[int, int], space_before: bool
 ) -> bool:
-    """Say whether a token begins a factor after an operand: `2 n`, `6ND`, `softmax(x) V`, but not `x I`, `8 heads`."""
+    """Return whether a token begins a factor after an operand: `2 n`, `6ND`, `softmax(x) V`, not `x I`, `8 heads`."""
     token = tokens[position]
     behind = tokens[position + 1].kind if position + 1 < len(tokens) else ""
     if not operand.is_mathematical:
@@ -204,7 +204,7 @@ def _stands_beside(
 
 
 def is_article(tokens: Sequence[Token], position: int) -> bool:
-    """Say whether a letter is a word: `x I get`, `X = a matrix`, but not `X A + b`, `B A X`."""
+    """Return whether a letter is a word: `x I get`, `X = a matrix`, but not `X A + b`, `B A X`."""
     letter = tokens[position].text
     if letter not in _ARTICLES or position + 1 >= len(tokens):
         return False
@@ -219,7 +219,7 @@ def is_article(tokens: Sequence[Token], position: int) -> bool:
 
 
 def _is_sum(tokens: Sequence[Token], position: int, closing: Mapping[int, int]) -> bool:
-    """Say whether a bracket holds a sum, a difference or a product of letters, which asides do not: `A (X W + b)`."""
+    """Return whether a bracket holds a sum, a difference or a product of letters, as in `A (X W + b)`."""
     if not 0 < closing.get(position, 0) - position < _MAX_OPERANDS:
         return False
     signs, beside, last, inside = set(), False, "", position + 1

@@ -79,7 +79,7 @@ def _between(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_sign_of_a_call(tokens: Sequence[Token], position: int, closing: Mapping[int, int]) -> bool:
-    """Say whether a minus right before a function is its sign, `-log(0.5) = 0.693`, and not a subtraction."""
+    """Return whether a minus right before a function is its sign, `-log(0.5) = 0.693`, and not a subtraction."""
     if tokens[position].text not in ("-", "−") or position + 2 not in closing:
         return False
     before = position - 1 - (tokens[position - 1].kind == "space") if position else -1
@@ -89,7 +89,7 @@ def _is_sign_of_a_call(tokens: Sequence[Token], position: int, closing: Mapping[
 
 
 def _stands_free(run: Run, text: str, start: int) -> bool:
-    """Say whether nothing sticks to a run that would make it a part of a path, a version, a compound word."""
+    """Return whether a run is not part of a path, a version or a compound word."""
     before, behind = text[start - 1 : start], text[run.end : run.end + 2]
     label = text[max(start - _LABEL, 0) : start - 1]  # 參數量:4 × 512, 兩個 LN:4 × 768
     labelled = before == ":" and label[-1:].isalpha() and not label.isascii()
@@ -101,7 +101,7 @@ def _stands_free(run: Run, text: str, start: int) -> bool:
 
 
 def _means_mathematics(run: Run, text: str, start: int) -> bool:
-    """Say whether operands and operators are a formula beyond doubt."""
+    """Return whether operands and operators are a formula beyond doubt."""
     operators = set(run.operators)
     if not operators:  # a large number that is repeated in words: 485,165,195 (4.8 億)
         around = text[start - 1 : start] + text[run.end : run.end + 1]
@@ -137,7 +137,7 @@ def _means_mathematics(run: Run, text: str, start: int) -> bool:
 
 
 def _multiplies_words(run: Run) -> bool:
-    """Say whether words are factors of a product that is a number: `vocab * d_model = 50304 * 768`."""
+    """Return whether words are factors of a product that is a number: `vocab * d_model = 50304 * 768`."""
     first = next((place for place, sign in enumerate(run.operators) if sign in _RELATIONS), 0)
     inside, behind = run.operands[: first + 1], run.operands[first + 1 :]
     is_product = first > 0 and {*run.operators[:first]} <= _TIMES and all(run.spaced[:first])
@@ -146,13 +146,13 @@ def _multiplies_words(run: Run) -> bool:
 
 
 def _is_ambiguous(run: Run) -> bool:
-    """Say whether factors side by side follow a slash between spaces, `a / b c`: nobody knows where it ends."""
+    """Return whether adjacent factors follow a slash between spaces, `a / b c`, so the divisor is not clear."""
     signs = zip(run.operators, run.spaced, run.operators[1:], strict=False)
     return any(sign == "/" and spaced and following == " " for sign, spaced, following in signs)
 
 
 def _is_legend(operands: Sequence[Token], text: str) -> bool:
-    """Say whether a bare number is set to one with a unit, as a scale is: `1 = 6.4 ms`."""
+    """Return whether a plain number is equated with one that has a unit, as a scale is: `1 = 6.4 ms`."""
     if len(operands) != 2 or any(operand.kind != "number" for operand in operands):
         return False
     bare, measured = (text[operand.start : operand.end] for operand in operands)
@@ -160,7 +160,7 @@ def _is_legend(operands: Sequence[Token], text: str) -> bool:
 
 
 def has_arrow(text: str) -> bool:
-    """Say whether a text is names, sizes and shapes with arrows between them."""
+    """Return whether a text is names, sizes and shapes with arrows between them."""
     sides = re.split(r"->|→|⟶|=>", text[:1000])
     return (
         len(sides) > 1 and len(text) <= 1000 and "|" not in text and all(0 < len(side.strip()) <= 60 for side in sides)
@@ -168,7 +168,7 @@ def has_arrow(text: str) -> bool:
 
 
 def _is_flow(text: str) -> bool:
-    """Say whether a whole text is sizes with arrows between them."""
+    """Return whether a whole text is sizes with arrows between them."""
     text = text.strip()
     return has_arrow(text) and not re.search(r"[\s。，,;；()（）「」]", text) and all(
         re.search(r"\d|^\w{1,3}$", side) for side in re.split(r"->|→|⟶|=>", text)

@@ -45,7 +45,7 @@ def read(text: str, file: str) -> Document:
 
 
 def _in_sections(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Yield blocks with the headings of a docstring below the function that it belongs to."""
+    """Yield the blocks, with the headings of each docstring below the level of its function."""
     depth = 0
     for block in blocks:
         if block.kind == "heading" and block.passages:
@@ -83,7 +83,7 @@ def python_blocks(source: Source, problems: list[Problem], *, sections: bool = F
 
 
 def _heading(token: tokenize.TokenInfo, opened: list[int]) -> Iterator[Block]:
-    """Yield the heading without words of a function or class that begins at a token, or of what follows one."""
+    """Yield an empty heading where a function or class begins at a token, or where one has ended."""
     ended = -1
     while opened and opened[-1] >= token.start[1]:
         ended = opened.pop()
@@ -95,7 +95,7 @@ def _heading(token: tokenize.TokenInfo, opened: list[int]) -> Iterator[Block]:
 
 
 def _tokens(source: Source, problems: list[Problem]) -> Iterator[tuple[tokenize.TokenInfo, bool]]:
-    """Yield comments and strings that stand as statements, and say which comments have a line for themselves.
+    """Yield comments and string statements, each with whether it stands alone on its line.
 
     The words that begin a function or a class are yielded as well. What cannot be divided into tokens ends the text,
     and is a problem.
@@ -127,7 +127,7 @@ def _tokens(source: Source, problems: list[Problem]) -> Iterator[tuple[tokenize.
 
 
 def _comments(source: Source, comments: list[tokenize.TokenInfo]) -> Iterator[Block]:
-    """Yield the blocks of comments one below another."""
+    """Yield the blocks of consecutive comment lines."""
     lines = []
     for comment in comments:
         start = source.starts[comment.start[0] - 1] + comment.start[1]
@@ -144,7 +144,7 @@ def _comments(source: Source, comments: list[tokenize.TokenInfo]) -> Iterator[Bl
 
 
 def _beside_code(source: Source, comment: tokenize.TokenInfo) -> Iterator[Block]:
-    """Yield the line of code whose comment tells a shape; else the comment, where it states something."""
+    """Yield a line of code if its comment has a shape, or else the comment if it states an equation."""
     whole = source.whole.part(source.starts[comment.start[0] - 1], source.starts[comment.start[0]])
     if has_shape(comment.string):
         passages = tuple(statement_line(whole.stripped(), python=True))
@@ -171,7 +171,7 @@ def _docstring(source: Source, token: tokenize.TokenInfo) -> Iterator[Block]:
 
 
 def _unescaped(source: Source, text: Excerpt) -> Excerpt:
-    """Return the text with escaped backslashes and quotes as themselves, and broken lines in one."""
+    """Return the text with escaped backslashes and quotes resolved, and continued lines joined."""
     parts, position = [], 0
     for escape in _ESCAPE.finditer(text.text):
         parts.append(text.part(position, escape.start()))

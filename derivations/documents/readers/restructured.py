@@ -54,7 +54,7 @@ def restructured_blocks(excerpt: Excerpt) -> Iterator[Block]:
 
 
 class _Reader:
-    """One walk over the lines of a text."""
+    """Reads the lines of a text once, from top to bottom."""
 
     def __init__(self, excerpt: Excerpt) -> None:
         self.source, self.lines = excerpt.source, excerpt.lines
@@ -90,7 +90,7 @@ class _Reader:
             literal = literal if not line.strip() else None
 
     def below(self, indent: int) -> tuple[Excerpt, ...]:
-        """Return the lines that are indented more than a line."""
+        """Return the following lines that are indented by more than `indent`, and move past them."""
         first = self.position
         while self.position < len(self.lines):
             text = self.lines[self.position].text
@@ -100,12 +100,12 @@ class _Reader:
         return self.lines[first : self.position]
 
     def body(self, indent: int) -> Excerpt:
-        """Return the lines that are indented more than a line, without their indentation."""
+        """Return the following lines that are indented by more than `indent`, without their indentation."""
         lines = self.below(indent)
         return joined(self.source, (line.part(_indent(line.text)) if line.text.strip() else line for line in lines))
 
     def explicit(self, line: str) -> Iterator[Block]:
-        """Yield what a directive or a footnote holds; comments and targets hold nothing."""
+        """Yield the blocks of a directive or a footnote. Comments and targets have none."""
         directive, indent = _DIRECTIVE.match(line), _indent(line)
         footnote = _FOOTNOTE.match(line)
         here = self.lines[self.position]
@@ -142,7 +142,7 @@ class _Reader:
             self.position += 1
 
     def formulas(self, argument: Excerpt, indent: int) -> Iterator[Block]:
-        """Yield the formulas of a directive: an empty line stands between two of them."""
+        """Yield the formulas of a math directive, which empty lines separate."""
         self.options()
         written: list[Excerpt] = [argument]
         for line in (*self.body(indent).lines, None):
@@ -155,7 +155,7 @@ class _Reader:
                 yield Block("paragraph", (formula.passage("latex", display=True),))
 
     def is_heading(self) -> bool:
-        """Say whether a line is underlined, or stands between two lines of marks."""
+        """Return whether a line is underlined, or stands between two lines of marks."""
         here = self.lines[self.position].text
         follower = self.lines[self.position + 1].text if self.position + 1 < len(self.lines) else ""
         if _ADORNMENT.match(here):
@@ -180,7 +180,7 @@ class _Reader:
         yield from _block(title, "heading", self.levels.setdefault(mark, len(self.levels) + 1))
 
     def paragraph(self) -> tuple[Excerpt, BlockKind]:
-        """Return a paragraph, and whether it is an item of a list; a formula with what is indented below it is one."""
+        """Return a paragraph and its kind. A formula with an indented explanation is an item of a list."""
         first = self.lines[self.position]
         item = _ITEM.match(first.text)
         start = item.end() if item and item.end() < len(first.text) else _indent(first.text)
@@ -199,7 +199,7 @@ class _Reader:
         return joined(self.source, written), "item" if item or is_term else "paragraph"
 
     def is_term(self, line: str) -> bool:
-        """Say whether a line with a formula is explained by the one below it."""
+        """Return whether a line with a formula is explained by the one below it."""
         below = self.lines[self.position].text if self.position < len(self.lines) else ""
         indented = bool(below.strip()) and _indent(below) > _indent(line)
         return indented and "`" in line and not line.rstrip().endswith("::") and not _EXPLICIT.match(below)

@@ -1,4 +1,4 @@
-"""Tables in reStructuredText: drawn with lines, below equals signs, or written as a list of lists or between commas.
+"""Tables in reStructuredText: grid tables, simple tables, list tables and CSV tables.
 
 Result       the rows as blocks; the first one is the head of the others
 Assumes      cells do not span columns
@@ -44,7 +44,7 @@ def grid_rows(lines: Iterable[Excerpt]) -> Iterator[Block]:
 
 
 def simple_rows(lines: Sequence[Excerpt]) -> Iterator[Block]:
-    """Yield the rows of a table whose columns stand below the first line, one of equals signs."""
+    """Yield the rows of a simple table, whose first line of equals signs marks the columns."""
     starts = [match.start() for match in re.finditer("=+", lines[0].text)]
     rows: list[Cells] = []
     for line in lines:
@@ -73,7 +73,7 @@ def listed_rows(lines: Iterable[Excerpt]) -> Iterator[Block]:
 
 
 def comma_rows(lines: Sequence[Excerpt]) -> Iterator[Block]:
-    """Yield the rows of a table whose cells stand between commas, in quotes or not; an option may hold the head."""
+    """Yield the rows of a CSV table, with or without quotes. An option may hold the head."""
     rows: list[Cells] = []
     options = list(takewhile(lambda line: _OPTION.match(line.text), lines))
     for line in options:

@@ -38,7 +38,7 @@ _RAISED, _POWER = re.compile(r"[A-Za-z0-9)\]]"), re.compile(r"[A-Za-z0-9(]")  # 
 
 @dataclass(frozen=True)
 class _Found:
-    """What a mark opened: where it ends, and the formula inside, if it is one."""
+    """The stretch that a mark opens: where it ends, and the formula inside if there is one."""
 
     end: int
     formula: Excerpt | None = None
@@ -53,7 +53,7 @@ def passages(excerpt: Excerpt, dialect: Dialect) -> tuple[Passage, ...]:
 
 
 class _Scanner:
-    """One walk over a text, from mark to mark."""
+    """Reads a text once, from one mark to the next."""
 
     def __init__(self, excerpt: Excerpt, dialect: Dialect) -> None:
         self.excerpt, self.text, self.dialect = excerpt, excerpt.text, dialect
@@ -90,7 +90,7 @@ class _Scanner:
             self.pieces.append(self.excerpt.part(start, end))
 
     def _flush(self) -> Iterator[Passage]:
-        """Yield the prose that was gathered, with its formulas in plain characters."""
+        """Yield the collected prose as passages, with its formulas in plain characters."""
         prose = joined(self.excerpt.source, self.pieces)
         if self.dialect.ties:
             prose = replace(prose, text=prose.text.replace("~", " "))
@@ -129,7 +129,7 @@ class _Scanner:
         return _Found(mark.end(), breaks=False)
 
     def _find(self, closing: str, start: int) -> int:
-        """Return where a closing mark comes next, or -1; what is absent once is not searched for again."""
+        """Return the offset of the next closing mark, or -1. A mark that is absent once is not searched again."""
         if closing in self.absent:
             return -1
         position = self.text.find(closing, start)
@@ -165,7 +165,7 @@ class _Scanner:
         return _Found(closing + 1, self.excerpt.part(start, closing))
 
     def _bracket(self, mark: re.Match[str]) -> _Found | None:
-        """Read what stands between brackets with backslashes: a formula, or text whose brackets are escaped."""
+        """Read the text between brackets with backslashes: a formula, or text whose brackets are escaped."""
         bracket = mark["bracket"]
         closing = self._find(_CLOSING[bracket], mark.end())
         near = closing < mark.end() + _MAX_ESCAPED
@@ -178,7 +178,10 @@ class _Scanner:
         return _Found(closing + len(bracket), inside, display=bracket.endswith("["))
 
     def _environment(self, mark: re.Match[str]) -> _Found | None:
-        """Read an environment; one that nothing closes goes on to the next empty line, and is not understood."""
+        """Read an environment. One that is never closed ends at the next empty line.
+
+        Its formula is then not understood.
+        """
         name = mark["environment"]
         closing = self._find(f"\\end{{{name}}}", mark.end())
         if closing < 0:
@@ -204,7 +207,7 @@ class _Scanner:
         return _Found(end, breaks=False) if role else self._code(inside, end)
 
     def _typed(self, mark: re.Match[str]) -> _Found | None:
-        r"""Read what is set as it is typed: `\texttt{d\_k}`, `\verb|d_k|`."""
+        r"""Read a verbatim command: `\texttt{d\_k}`, `\verb|d_k|`."""
         if mark["bar"]:
             closing = self._find(mark["bar"], mark.end())
             return self._code(self.excerpt.part(mark.end(), closing), closing + 1) if closing >= 0 else None
@@ -227,7 +230,7 @@ class _Scanner:
         return _Found(closing + 3) if closing >= 0 else None
 
     def _is_operator(self, mark: re.Match[str]) -> bool:
-        """Say whether a star stands between factors, `2 * n`, `12288*4`, or two in a power, `g**2`: no emphasis."""
+        """Return whether stars are an operator, as in `2 * n`, `12288*4` and `g**2`, and not emphasis."""
         before, behind = self.text[max(mark.start() - 1, 0) : mark.start()], self.text[mark.end() : mark.end() + 1]
         if len(mark["stars"]) == 2:
             is_power = not self.is_strong and bool(_RAISED.fullmatch(before) and _POWER.fullmatch(behind))
@@ -239,7 +242,7 @@ class _Scanner:
 
 
 def _without_environment(formula: Excerpt) -> Excerpt:
-    """Return what stands inside an environment of displayed formulas, where it is all of a formula."""
+    """Return the content of a display environment if that is the whole formula, else the formula itself."""
     opening = _BEGIN_OUTERMOST.match(formula.text)
     if not opening or not formula.text.endswith(f"\\end{{{opening[1]}}}"):
         return formula
@@ -252,7 +255,7 @@ def _prose_passage(excerpt: Excerpt) -> Iterator[Passage]:
 
 
 def _is_escaped(text: str, position: int) -> bool:
-    """Say whether an odd number of backslashes stands in front."""
+    """Return whether an odd number of backslashes comes before a position."""
     start = position
     while start > 0 and text[start - 1] == "\\":
         start -= 1

@@ -22,7 +22,7 @@ _CODE_ONLY = re.compile(r"[\"'\\$&;?!{}#~]|--|::|//\w|\bimport\b|\bdef\b|\.\w{1,
 
 
 def snippet_syntax(text: str) -> Literal["plain", "code"] | None:
-    """Return how a snippet of code in running text is to be read as a formula; None if it is not one."""
+    """Return the syntax of a snippet of code in running text that is a formula, or None if it is not one."""
     text = text.strip()
     if not text or len(text) > 400 or _CODE_ONLY.search(text) or "\n\n" in text:
         return None
@@ -42,7 +42,7 @@ def snippet_syntax(text: str) -> Literal["plain", "code"] | None:
 
 
 def _is_run(text: str) -> bool:
-    """Say whether a text as a whole is a call, or operands with operators between them."""
+    """Return whether a text as a whole is a call, or operands with operators between them."""
     tokens = tokens_of(text)
     run = read_run(tokens, 0, closing_brackets(tokens))
     named = [operand for operand in run.operands if operand.kind == "name"]

@@ -1,4 +1,4 @@
-"""The text of a file, and stretches of it that remember where each of their characters stands.
+"""The text of a file, and excerpts from it that keep the position of each character.
 
 Definition   a source is the text of a file or of a cell of a notebook; an excerpt is text that was taken out of a
              source piece by piece, without marks, prefixes of lines and indentation
@@ -27,7 +27,7 @@ _LINE_FEED = re.compile("\n")
 
 @dataclass(frozen=True)
 class Source:
-    """A text whose lines and columns are what places mean; in a notebook the text of one cell."""
+    """A text to which lines and columns refer: a file, or one cell of a notebook."""
 
     text: str
     cell: int | None = None
@@ -43,7 +43,7 @@ class Source:
         return range(len(self.starts) - 1)
 
     def place(self, offset: int) -> Place:
-        """Return where a character stands."""
+        """Return the place of the character at an offset."""
         line = min(bisect_right(self.starts, offset), len(self.starts) - 1)
         return Place(line, offset - self.starts[line - 1] + 1, self.cell)
 
@@ -55,7 +55,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Excerpt:
-    """Text whose characters from an offset of a run on stand in the source one after another."""
+    """Text from a source. From the offset of each run on, its characters are consecutive in the source."""
 
     source: Source
     text: str
@@ -89,12 +89,12 @@ class Excerpt:
             start = end
 
     def at(self, offset: int) -> Place:
-        """Return where a character stands."""
+        """Return the place of the character at an offset."""
         start, at = self.runs[max(bisect_right(self.runs, offset, key=_offset) - 1, 0)]
         return self.source.place(at + offset - start)
 
     def passage(self, syntax: Syntax, display: bool = False) -> Passage:
-        """Return the excerpt as prose, or as a formula."""
+        """Return the excerpt as a passage of the given syntax."""
         return Passage(syntax, self.text, tuple(self._places()), display)
 
     def _places(self) -> Iterator[tuple[int, Place]]:
@@ -113,7 +113,7 @@ def _offset(run: tuple[int, int]) -> int:
 
 
 def joined(source: Source, parts: Iterable[Excerpt]) -> Excerpt:
-    """Return excerpts of one source, one after another, as one."""
+    """Return the concatenation of excerpts of one source."""
     texts: list[str] = []
     runs: list[tuple[int, int]] = []
     length = 0
@@ -134,7 +134,7 @@ def line_starts(text: str) -> Sequence[int]:
 
 
 def decoded(data: bytes) -> tuple[str, list[Problem]]:
-    """Return the text of a file; no text, and why, where it is too long, not Unicode, or not text at all."""
+    """Return the text of a file, or "" and a problem if it is too long or not Unicode text."""
     if len(data) > MAX_FILE:
         return "", [Problem(Place(1, 1), f"the file has {len(data)} bytes, over {MAX_FILE}; split it")]
     marked = data.startswith((b"\xff\xfe", b"\xfe\xff"))
@@ -155,7 +155,7 @@ def decoded(data: bytes) -> tuple[str, list[Problem]]:
 
 
 def normalised(text: str, cell: int | None = None) -> tuple[Source, list[Problem]]:
-    """Return a text as a source: lines end alike, a null character is a replacement character, no line is too long."""
+    """Return a text as a source with uniform line ends, without null characters and without lines that are too long."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
     kept: list[str] = []
     problems: list[Problem] = []
@@ -170,7 +170,7 @@ def normalised(text: str, cell: int | None = None) -> tuple[Source, list[Problem
 
 
 def _too_long(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where the lines stand that are too long: no line feed follows in so many characters."""
+    """Yield the start and the end of each line that is too long."""
     start = 0
     while len(text) - start > MAX_LINE:
         last = text.rfind("\n", start, start + MAX_LINE + 1)

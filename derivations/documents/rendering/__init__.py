@@ -1,4 +1,4 @@
-"""Writing: blocks of a document that the package fills with its formulas.
+"""Fills marked blocks of a document with formulas of the package.
 
 Definition   a block stands between a mark, `<!-- derivation: softmax.jacobian -->`, and its end, `<!-- end -->`
 Result       `rendered(file, options)` says what must stand in the blocks of a file and which of them are stale

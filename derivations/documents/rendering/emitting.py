@@ -31,7 +31,7 @@ _ROLE = re.compile(r"(?<!\\)\\\((.*?)\\\)")  # words beside formulas have their 
 
 
 def emitted(block: MarkedBlock, options: Options, form: str, label: str = "") -> str:
-    """Return what must stand in a block of a document; `form` is markdown, quarto, latex or restructuredtext."""
+    """Return the text for a block of a document. `form` is markdown, quarto, latex or restructuredtext."""
     shown = _shown(block, options)
     body = _body(shown, options, form, label)
     if options.title:
@@ -40,7 +40,7 @@ def emitted(block: MarkedBlock, options: Options, form: str, label: str = "") ->
 
 
 def label_of(block: MarkedBlock, prefix: str, form: str, number: int) -> str:
-    """Return the label of a block; `number` counts the blocks of one id, the second of which is called ...-2."""
+    """Return the label of a block. `number` counts the blocks of one id, and the second label ends in -2."""
     return labels.label_of(prefix, block.name, number, ":" if form == "latex" else "-")
 
 
@@ -62,7 +62,7 @@ def _of_catalogue(block: MarkedBlock) -> Any:
 
 
 def _of_module(block: MarkedBlock, options: Options) -> Any:
-    """Return what a user's module calls by the name on a mark."""
+    """Return the layer or the result that a user's module has under the name on a mark."""
     found = options.own(block.name)
     kind = "layer" if isinstance(found, Layer) else "derivation"
     if kind != block.kind:
@@ -71,7 +71,7 @@ def _of_module(block: MarkedBlock, options: Options) -> Any:
 
 
 def _body(shown: Any, options: Options, form: str, label: str) -> str:
-    """Return the display and the sentences, or the display alone, which then says over what its indices run."""
+    """Return the display with its sentences, or the display alone, which then includes the ranges of its indices."""
     math = _math(options, form)
     if options.width and form == "latex":
         return _fitted(shown, options, points(options.width), math, label)
@@ -110,7 +110,7 @@ def _source(source: str, form: str, lang: str) -> str:
 
 
 def _math(options: Options, form: str) -> str:
-    """Return how formulas are marked."""
+    """Return the name of the markup for formulas, such as equation, dollars or brackets."""
     if form == "restructuredtext":
         if options.math:
             raise ValueError("reStructuredText marks formulas in one way, the directive math: leave math out")

@@ -1,4 +1,4 @@
-"""The blocks of a file filled: what must stand in them, which are stale, and the file as it should be.
+"""Finds the stale blocks of a file, and the replacements that bring them up to date.
 
 Definition   a block is stale where its lines are not those that are emitted now
 Result       replacements of stretches of the file as written, also inside the texts of a notebook's JSON; newlines,
@@ -29,7 +29,7 @@ __all__ = ["Rendered", "Stale", "rendered"]
 
 @dataclass(frozen=True)
 class Stale:
-    """A block that is not as it should be: what it shows, where its mark stands, and what mends it."""
+    """A block that is out of date: the name that it shows, the place of its mark, and its replacement."""
 
     name: str
     place: Place
@@ -38,7 +38,7 @@ class Stale:
 
 @dataclass(frozen=True)
 class Rendered:
-    """What was found in a file: the file, how many blocks it has, and those that are stale, in order."""
+    """A file with marked blocks: its text, how many blocks it has, and the stale ones in order."""
 
     file: str
     original: Original
@@ -47,12 +47,12 @@ class Rendered:
 
     @property
     def replacements(self) -> tuple[Replacement, ...]:
-        """What must be replaced in the file."""
+        """The replacements of the stale blocks, in order."""
         return tuple(each.replacement for each in self.stale)
 
 
 def rendered(path: Path, options: Options) -> Rendered:
-    """Return what must be replaced in a file so that its blocks show what is emitted now."""
+    """Return the stale blocks of a file, with the replacements that bring them up to date."""
     form = SUFFIXES.get(path.suffix.lower())
     if form is None or form == "python":
         known = ", ".join(suffix for suffix, each in SUFFIXES.items() if each != "python")
@@ -91,7 +91,7 @@ def _parts(original: Original, path: Path) -> Iterator[tuple[int | None, Part]]:
 
 @dataclass(frozen=True)
 class _Filling:
-    """Blocks filled one after another; `labels` counts how often each label was asked for."""
+    """Fills blocks one after another. `labels` counts how often each label was requested."""
 
     original: Original
     options: Options
@@ -100,7 +100,7 @@ class _Filling:
     labels: Counter[str]
 
     def replacement(self, block: MarkedBlock, part: Part) -> Replacement | None:
-        """Return what mends a block, or None where it is as it should be."""
+        """Return the replacement of a block, or None if it is up to date."""
         options = self.options.with_words(block.words[1:])
         label = self._label(block, options.label) if options.label else ""
         lines = block.lines(emitted(block, options, self.printed, label))
@@ -114,7 +114,7 @@ class _Filling:
 
 
 def _difference(start: int, old: str, new: str) -> tuple[int, int, str]:
-    """Return the stretch of the lines in which an old text that begins at `start` differs, and the new ones."""
+    """Return the start and the end of the old lines that differ from the new text, and the lines that replace them."""
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     end = start + len(old)
     while before and after and before[0] == after[0]:
@@ -127,7 +127,7 @@ def _difference(start: int, old: str, new: str) -> tuple[int, int, str]:
 
 
 def _replacement(original: Original, part: Part, start: int, end: int, new: str) -> Replacement:
-    """Return the replacement of a stretch of a part.
+    """Return the replacement of a stretch of a part by a new text, at its offsets in the file.
 
     In a notebook a text may be a list of texts, usually one a line: the stretch then begins in one of them and ends in
     another, and what stands between these two in the JSON stands between the new ones too.
@@ -147,5 +147,5 @@ def _start(stretch: Stretch) -> int:
 
 
 def _offset(stretch: Stretch, place: int) -> int:
-    """Return the offset in the file of a character of a part that stands in a stretch."""
+    """Return the offset in the file of a character of a part, which lies in the given stretch."""
     return stretch.offsets[place - stretch.start] if stretch.escaped else stretch.at + place - stretch.start

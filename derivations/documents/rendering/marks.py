@@ -25,7 +25,7 @@ _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 
 
 class MarkError(ValueError):
-    """A mark that cannot be filled; `line` is where it stands."""
+    """Raised for a mark that cannot be filled. `line` is its line."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
@@ -49,16 +49,16 @@ class MarkedBlock:
 
     @property
     def name(self) -> str:
-        """The first word: what is to be shown."""
+        """The first word, which names the result or the layer to show."""
         return self.words[0] if self.words else ""
 
     def lines(self, text: str) -> str:
-        """Return a text as the lines of the block."""
+        """Return a text as lines of the block, with its prefix and its line ends."""
         return "".join(f"{self.prefix}{line}".rstrip() + self.newline for line in text.splitlines())
 
 
 class _Comment(NamedTuple):
-    """Comment syntax: what opens and closes one alone on its line, what precedes a mark anywhere, the comment `end`.
+    """The comment syntax of a format: how a comment opens and closes, how a mark begins anywhere, the comment `end`.
 
     The first group of what opens is what stands in front of it.
     """
@@ -69,7 +69,7 @@ class _Comment(NamedTuple):
     end: str
 
     def inside(self, line: str) -> tuple[str, str] | None:
-        """Return what stands in front of a comment that is alone on its line, and its words."""
+        """Return the text before a comment that is alone on its line and its words, or None for any other line."""
         line = line.rstrip(" \t")
         opened = self.opening.match(line)
         if opened is None or not line.endswith(self.closing):
@@ -90,7 +90,7 @@ _COMMENTS: Mapping[str, _Comment] = {
 
 
 def blocks_of(text: str, form: str, kinds: Collection[str] = KINDS) -> list[MarkedBlock]:
-    """Return the blocks of a text in Markdown, LaTeX or reStructuredText whose marks are of some kinds."""
+    """Return the blocks of a text in Markdown, LaTeX or reStructuredText whose marks have one of the given kinds."""
     if not any(f"{kind}:" in text for kind in kinds):
         return []
     return list(_blocks(text, form, kinds))

@@ -1,4 +1,4 @@
-r"""How a block is written: the options of the command, and the words on its mark, which come first.
+r"""The options of a block: those of the command line, and the words on its mark, which override them.
 
 Definition   softmax.jacobian steps set d_k=64 notation=vaswani math=fence label=eq lang=zh
              steps      the derivation, not only the result      formula    the display alone, without the sentences
@@ -28,14 +28,14 @@ _VALUES = {"notation": tuple(NOTATIONS), "math": MATHS, "lang": None, "label": N
 
 
 def not_imported(name: str) -> NoReturn:
-    """Refuse what a user's module has: only the command line names modules that are imported."""
+    """Raise an error for a name from a user's module, as only the command line can name modules to import."""
     module = name.partition(":")[0]
     raise ValueError(f"a document alone imports nothing: name the module on the command line, --module {module}")
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a block is written; without `math`, as its format has it; without `label`, without one."""
+    """The options of a block. Without `math` its format decides, and without `label` it has no label."""
 
     notation: str | Notation = "ours"
     math: str | None = None
@@ -50,7 +50,7 @@ class Options:
     own: Callable[[str], Any] = not_imported  # returns what a user's module calls by a name such as mypackage:mine
 
     def with_words(self, words: Sequence[str]) -> Options:
-        """Return the options as the words of a mark change them."""
+        """Return the options, changed by the words of a mark."""
         changes: dict[str, Any] = {}
         sizes: dict[str, int] | None = None  # known from the word `set` on
         for word in words:
@@ -66,7 +66,7 @@ class Options:
             else:
                 raise ValueError(_no_option(word))
         if sizes == {}:
-            raise ValueError("behind set there is no number: write set d_k=64")
+            raise ValueError("after set there is no number: write set d_k=64")
         return replace(self, **changes, sizes=self.sizes | (sizes or {}))
 
 

@@ -1,4 +1,4 @@
-r"""Lines of a document that show text as it is written: marks in them are examples.
+r"""The verbatim lines of a document, in which marks are only examples.
 
 Definition   in Markdown the lines of fences and of indented code; in LaTeX those of verbatim, listings and comments;
              in reStructuredText those of literal blocks and of directives that hold code
@@ -21,7 +21,7 @@ _DIRECTIVE = re.compile(r"[ \t]*\.\. (?:code|code-block|sourcecode|parsed-litera
 
 
 def shown_lines(lines: Sequence[str], form: str) -> set[int]:
-    """Return the numbers, from 0, of the lines that are shown as they are written."""
+    """Return the numbers, from 0, of the verbatim lines."""
     return set(_FORMS[form](lines))
 
 

@@ -1,1 +1,1 @@
-"""What was found in documents, as people and programs read it."""
+"""Reports of what was found in documents, for people and for programs."""

@@ -23,7 +23,7 @@ CONTEXT = 3  # lines around a change
 
 @dataclass(frozen=True)
 class Change:
-    """Lines [first, last) of the old text, and the lines that stand there afterwards."""
+    """Lines [first, last) of the old text, and the lines that replace them."""
 
     first: int
     last: int
@@ -34,7 +34,7 @@ MARKS = {"utf-8-sig": "\ufeff"}  # by encoding
 
 
 def unified_diff(file: str, text: str, replacements: Sequence[Replacement], encoding: str | None = None) -> str:
-    """Return what the replacements, which are in order, change line by line; the empty text without replacements."""
+    """Return the unified diff of replacements, which must be in order, or "" if there are none."""
     if mark := MARKS.get(encoding or "", ""):
         replacements = [Replacement(each.start + 1, each.end + 1, each.text) for each in replacements]
         text = mark + text
@@ -80,7 +80,7 @@ def _changes(text: str, lines: Sequence[str], replacements: Sequence[Replacement
 
 
 def _hunks(changes: Iterator[Change]) -> Iterator[list[Change]]:
-    """Yield changes together whose lines of context meet."""
+    """Yield lists of changes whose lines of context meet."""
     hunk: list[Change] = []
     for change in changes:
         if hunk and change.first - hunk[-1].last > 2 * CONTEXT:

@@ -1,4 +1,4 @@
-"""The files to judge: those that are named, and in folders all whose format is known.
+"""The files to judge: the named ones, and those of a known format in the named folders.
 
 Result       sorted within a folder, each file once; hidden folders, and what the settings exclude, are passed over
 Raises       FileNotFoundError for a path where there is nothing
@@ -18,7 +18,7 @@ PASSED_OVER = ("__pycache__", "node_modules", "site-packages")  # folders of wha
 
 
 def files_of(names: Iterable[str], suffixes: Iterable[str], settings: Callable[[Path], Settings]) -> tuple[Path, ...]:
-    """Return the files that are named, and those below the folders that are named; `settings` are those of a folder."""
+    """Return the named files, and those below the named folders. `settings` gives the settings of a folder."""
     known = frozenset(suffixes)
     found: dict[Path, None] = {}
     for name in names:

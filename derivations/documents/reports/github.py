@@ -1,4 +1,4 @@
-"""The report as commands of GitHub's workflows, which show them beside the lines of a change.
+"""The report as workflow commands for GitHub, which shows them beside the lines of a change.
 
 Definition   `::error file=..,line=..,col=..,title=..::message`; %, ends of lines and, in properties, : and , are
              written as %25, %0A, %3A and %2C
@@ -20,7 +20,7 @@ LEVELS = {"wrong": "error", "conditional": "notice"}
 
 
 def github_report(files: Sequence[Judged]) -> str:
-    """Return one command a line."""
+    """Return the report as workflow commands, one on each line."""
     return "\n".join(line for judged in files for line in _lines(judged))
 
 

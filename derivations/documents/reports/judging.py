@@ -1,4 +1,4 @@
-"""Judging a file as its author asked for it: the settings hold, and so do the comments in the file.
+"""Judges a file under its author's settings and the comments in the file.
 
 Result       the report with the text of the file, from which places and repairs are read
 Raises       ValueError where the format of a file is not known
@@ -40,7 +40,7 @@ class Judged:
         return sum(claim.finding.verdict == "wrong" for claim in self.report.claims)
 
     def region(self, start: Place, end: Place) -> tuple[Place, Place]:
-        """Return two places as lines and columns of the file, also where they count in the cell of a notebook."""
+        """Return two places as lines and columns of the file, also if they refer to a cell of a notebook."""
         first, last = (self.original.span(place, place) for place in (start, end))
         if first is None:
             return Place(1, 1), Place(1, 1)
@@ -49,7 +49,7 @@ class Judged:
 
 
 def judge_file(path: Path, settings: Settings) -> Judged:
-    """Judge the formulas of a file; that it cannot be opened is a problem of the report."""
+    """Judge the formulas of a file. If it cannot be opened, the report has a problem."""
     try:
         return _judged(check_file(path, settings), read_original(path), settings.ignored(path))
     except OSError as error:
@@ -58,13 +58,16 @@ def judge_file(path: Path, settings: Settings) -> Judged:
 
 
 def judge_text(text: str, form: str, file: str, settings: Settings, problems: Sequence[Problem] = ()) -> Judged:
-    """Judge the formulas of a text in a format that `check_text` knows; where it has `problems`, it was not read."""
+    """Judge the formulas of a text in a format of `check_text`. A text with `problems` is not checked."""
     report = Report(file, (), tuple(problems)) if problems else check_text(text, form, file, settings)
     return _judged(report, Original(text, form == "notebook"), settings.ignored(Path(file)))
 
 
 def judge_files(paths: Iterable[Path], settings: Callable[[Path], Settings], jobs: int = 1) -> Iterator[Judged]:
-    """Judge files, each by the settings of its folder, in as many of `jobs` processes as pay; yield in their order."""
+    """Judge files by the settings of their folders, and yield the results in order.
+
+    They share at most `jobs` processes, and fewer if the files are small.
+    """
     pairs = [(path, settings(path.parent)) for path in paths]
     written = sum(path.stat().st_size for path, _ in pairs if path.is_file())
     return in_order(_judge_pair, pairs, min(jobs, 1 + written // WORTH_A_PROCESS))
@@ -83,6 +86,6 @@ def _judged(report: Report, original: Original, ids: tuple[str, ...]) -> Judged:
 
 
 def _without(ignored: Ignored, claim: Claim) -> Claim:
-    """Return a claim with what is said of it where some of the findings are left out."""
+    """Return a claim without its ignored findings, and with the verdict of the other ones."""
     kept = tuple(ignored.heed(claim.findings, claim.start, claim.end))
     return claim if kept == claim.findings else replace(claim, finding=settled(kept), findings=kept)

@@ -16,7 +16,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def visible(text: str) -> str:
-    """Write what cannot be seen as escapes; ends of lines and tabs stay."""
+    """Return a text with its invisible characters escaped, except line ends and tabs."""
     return text if text.isprintable() else "".join(_shown(character) for character in text)
 
 
@@ -32,5 +32,5 @@ def one_line(text: str) -> str:
 
 
 def encodable(text: str) -> str:
-    r"""Write halves of surrogate pairs as `\ud83d`, which JSON reads as what they are and UTF-8 can hold."""
+    r"""Return a text with lone surrogates escaped as in `\ud83d`, which is valid in JSON and in UTF-8."""
     return _SURROGATE.sub(lambda found: rf"\u{ord(found.group()):04x}", text)

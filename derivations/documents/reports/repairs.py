@@ -25,7 +25,7 @@ MAX_TRIED = 50  # repairs of one file that are tried alone
 
 
 def replacements(judged: Judged) -> tuple[Replacement, ...]:
-    """Return the replacements in a file, in order, none touching another; none where it is not sound UTF-8."""
+    """Return the replacements in a file, in order and not adjacent, or none if no encoding reproduces the file."""
     chosen: list[Replacement] = []
     found = (replacement_of(claim, judged.original) for claim in judged.report.claims)
     for each in sorted({each for each in found if each is not None}):
@@ -35,7 +35,7 @@ def replacements(judged: Judged) -> tuple[Replacement, ...]:
 
 
 def certain(judged: Judged, settings: Settings) -> tuple[Replacement, ...]:
-    """Return the replacements in a file after which it has as many wrong claims less; all of them, or each alone."""
+    """Return the replacements that each remove a wrong claim: all of them if they do so together, else each alone."""
     text, changes = judged.original.text, replacements(judged)
     form = "notebook" if judged.original.notebook else SUFFIXES.get(Path(judged.report.file).suffix.lower(), "markdown")
 
@@ -52,7 +52,7 @@ def certain(judged: Judged, settings: Settings) -> tuple[Replacement, ...]:
 
 
 def _equations(judged: Judged) -> list[Replacement]:
-    """Return the replacements of whole equations by what is right, where both have the same left side."""
+    """Return the replacements of whole equations by right ones with the same left side."""
     found = [_replacement(claim, _whole_equation(claim), judged.original) for claim in judged.report.claims]
     return [each for each in dict.fromkeys(found) if each is not None]
 
@@ -87,7 +87,7 @@ def _replacement(claim: Claim, repair: Repair | None, original: Original) -> Rep
 
 
 def _whole_equation(claim: Claim) -> Repair | None:
-    """Return the replacement of an equation by what is right, if both have the same left side."""
+    """Return the repair that replaces an equation by the right one, if both have the same left side."""
     text, right, passage = claim.text, claim.finding.right or "", claim.passage
     left, sign, _ = text.partition("=")
     same = sign and right.partition("=")[0].split() == left.split() and right.count("=") == text.count("=")
@@ -98,7 +98,7 @@ def _whole_equation(claim: Claim) -> Repair | None:
 
 
 def _with_a_neighbour(repair: Repair, passage: Passage) -> Repair:
-    """Take in a character beside an insertion, so that its place can be compared with the file."""
+    """Extend an insertion by a character beside it, so that its place can be compared with the file."""
     if repair.start < repair.end:
         return repair
     if repair.start > 0:

@@ -1,4 +1,4 @@
-"""The checks by their ids, as a reader of a report meets them: a line on each, and what to do.
+"""Titles and advice for the checks by their ids, for the readers of a report.
 
 Definition   the id of a finding is that of its check, or stands below it after a dot ("shapes.product")
 """
@@ -12,7 +12,7 @@ __all__ = ["RULES", "Rule", "rule_of"]
 
 @dataclass(frozen=True)
 class Rule:
-    """What a check looks for, and how its findings are settled."""
+    """What a check looks for, and what to do about its findings."""
 
     id: str
     title: str
@@ -107,5 +107,5 @@ RULES = {
 
 
 def rule_of(check: str) -> Rule:
-    """Return the rule of a finding's check; one without words for an id that is not listed."""
+    """Return the rule of a finding's check, or a general one for an id that is not listed."""
     return RULES.get(check.partition(".")[0], Rule(check, f"The check {check}", "See the reason."))

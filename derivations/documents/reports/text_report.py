@@ -1,4 +1,4 @@
-"""The report for people: what is wrong in full, the rest in numbers.
+"""The report for people: wrong and conditional claims in full, and a table of counts.
 
 Definition   a claim is shown with its place, the formula as it is written, the verdict, the reason, what would be
              right, what it assumes and where the result stands; by default if it is wrong or conditional
@@ -33,7 +33,10 @@ WIDE = 1000  # columns, more than any table takes
 def print_report(
     reports: Sequence[Report], console: Console, verbose: bool = False, not_understood: bool = False
 ) -> None:
-    """Print the claims that call for attention, and the table; what was not understood, or all claims, if asked."""
+    """Print the wrong and conditional claims, and the table.
+
+    `not_understood` adds the claims that were not understood, and `verbose` all claims.
+    """
     for report in reports:
         for claim in report.claims:
             asked = verbose or (not_understood and claim.finding.check == NOT_UNDERSTOOD)
@@ -47,7 +50,7 @@ def print_report(
 
 
 def place_of(file: str, place: Place) -> str:
-    """Return a place as editors know it; in a notebook with the cell in front of the line."""
+    """Return a place as file:line:column, in a notebook with the cell before the line."""
     cell = "" if place.cell is None else f"cell {place.cell}:"
     return f"{one_line(file)}:{cell}{place.line}:{place.column}"
 

@@ -28,6 +28,6 @@ def _asserts(claim: Claim) -> bool:
 
 
 def decided(numbers: dict[str, int]) -> str:
-    """Return the share of the claims that assert something which are not unknown."""
+    """Return the percentage of the asserting claims that were decided, or "-" if no claim asserts anything."""
     asserted = numbers["asserted"]
     return f"{(numbers['claims'] - numbers['unknown']) / asserted:.0%}" if asserted else "-"

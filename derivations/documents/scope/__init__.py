@@ -1,4 +1,4 @@
-"""What is known at a place of a document: shapes, values, definitions and meanings of its letters.
+"""The scope of a statement in a document: shapes, values, definitions and meanings of its letters.
 
 `read_scopes` goes through a document once; `Scopes.at(statement)` answers for one statement.
 """

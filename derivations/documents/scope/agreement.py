@@ -1,4 +1,4 @@
-r"""Sizes that must be the same for a formula to fit: what clashes, what is assumed, what they were found to be.
+r"""Finds the sizes that must be equal for a formula to fit, and records clashes and assumed equalities.
 
 Definition   two sizes agree if the document says so, or if nothing tells them apart and the condition that they are
              the same is noted; a size of which nothing is declared is free, and is found to be what it meets
@@ -21,7 +21,7 @@ __all__ = ["Agreement"]
 
 @dataclass
 class Agreement:
-    """What one reading of a formula says of its sizes."""
+    """The equalities between the sizes of a formula under one reading, with their clashes and conditions."""
 
     scope: Scope
     alike: Set[frozenset[Expr]] = frozenset()  # pairs of sizes that the formula itself takes to be the same
@@ -33,17 +33,17 @@ class Agreement:
     _free: dict[Expr, bool] = field(default_factory=dict)  # sizes to be found, and whether they count positions
 
     def new(self, positions: bool = False) -> Expr:
-        """Return a size that is to be found."""
+        """Return a new unknown size. With `positions`, it counts positions."""
         size = Dummy()
         self._free[size] = positions
         return size
 
     def is_new(self, size: Expr) -> bool:
-        """Say whether a size was not declared, but is to be found or was."""
+        """Return whether a size is one of the unknowns that `new` returned."""
         return size in self._free
 
     def found(self, size: Expr | None) -> Expr | None:
-        """Return what a size was found to be; None if it may be anything."""
+        """Return the value that was found for a size, or None if it is not known."""
         size = None if size is None else self._followed(size)
         return None if size is None or size.has(Dummy) else size
 
@@ -53,7 +53,7 @@ class Agreement:
         return size
 
     def settled(self, shape: Shape) -> Shape:
-        """Return a shape with the sizes that were found."""
+        """Return a shape with the values that were found for its sizes."""
         return Shape(tuple(map(self.found, shape.sizes)), shape.open, shape.turned)
 
     def same(
@@ -61,7 +61,7 @@ class Agreement:
         kind: ClashKind,
         node: Node, left: Node, right: Node, a: Shape, b: Shape, first: Expr | None, second: Expr | None,
     ) -> bool:  # fmt: skip
-        """Say whether two sizes may be the same; note a clash, or the condition that they are."""
+        """Return whether two sizes may be equal, and record a clash or the condition that they are equal."""
         if first is None or second is None:
             return True
         first, second = self._divided(self._followed(first), self._followed(second))
@@ -86,7 +86,7 @@ class Agreement:
         return True
 
     def _divided(self, first: Expr, second: Expr) -> tuple[Expr, Expr]:
-        """Return w and d for h w and h d, where w is a size to be found."""
+        """Return w and d in place of h w and h d, where w is an unknown size."""
         for size in (first, second):
             for free in size.free_symbols & self._free.keys():
                 factor = size.coeff(free)
@@ -96,12 +96,12 @@ class Agreement:
         return first, second
 
     def is_same(self, first: Expr | None, second: Expr | None) -> bool:
-        """Say whether two sizes are surely the same."""
+        """Return whether two sizes are surely the same."""
         known = first is not None and second is not None and not {first, second} & self._free.keys()
         return known and self.scope.compare(first, second).relation in ("equal", "given")
 
     def _bind(self, first: Expr, second: Expr) -> bool:
-        """Find a free size to be another; a number of positions is not a width."""
+        """Set one unknown size to another size. Return False if one counts positions and the other is a width."""
         if first == second:
             return True
         if first not in self._free or (second in self._free and self._free[first]):

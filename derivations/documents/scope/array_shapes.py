@@ -1,4 +1,4 @@
-r"""The shape of an array that is written out, `(x_1, \dots, x_d)` or a matrix, and of what has a shape as its note."""
+r"""Shapes of arrays that are written out, `(x_1, \dots, x_d)` or a matrix, and of formulas with a shape as a note."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["is_of_parts", "shape_of_list", "shape_of_matrix", "shape_of_noted"]
 
 
 def shape_of_list(reading: Inference, items: Sequence[Node]) -> Shape:
-    """Return the shape of numbers between brackets: a vector."""
+    """Return the shape of a list in brackets: a vector if its entries are numbers, else UNKNOWN."""
     if items and all(_number(reading, each).is_scalar for each in items if not isinstance(each, Dots)):
         if not any(isinstance(each, Dots) for each in items):
             return Shape((Integer(len(items)),))
@@ -25,7 +25,7 @@ def shape_of_list(reading: Inference, items: Sequence[Node]) -> Shape:
 
 
 def is_of_parts(node: Node) -> bool:
-    """Say whether a list is of letters, which are as often vectors or heads as numbers: `[h_1; h_2] W`."""
+    """Return whether a list has letters, which may be vectors or heads as well as numbers: `[h_1. H_2] W`."""
     return isinstance(node, List) and any(isinstance(item, Name) for item in node.items)
 
 
@@ -46,7 +46,7 @@ def shape_of_matrix(reading: Inference, rows: Sequence[Sequence[Node]]) -> Shape
 
 
 def _number(reading: Inference, entry: Node) -> Shape:
-    """Return the shape of an entry of an array: a letter of which nothing is known is a number."""
+    """Return the shape of an entry of an array. A small letter with a subscript is a number if its shape is unknown."""
     shape = reading.shape(entry)
     letter = entry.base if isinstance(entry, Name) and entry.subscripts else ""
     if shape == UNKNOWN and len(letter) == 1 and letter.islower():
@@ -56,7 +56,7 @@ def _number(reading: Inference, entry: Node) -> Shape:
 
 
 def shape_of_noted(reading: Inference, node: Node, shape: Shape, note: Node) -> Shape:
-    """Return the shape of what has a note beside it, and compare the two where the note is a shape."""
+    """Return the shape of a formula with a note, and compare the two if the note is a shape."""
     sizes = written_shape(note, bare=True)
     if sizes is None or len(sizes) < 2:
         return shape

@@ -1,4 +1,4 @@
-r"""The shape of a function of arrays: attention, what joins arrays, and what keeps the shape of its argument."""
+r"""Shapes of function values: attention, concatenation, and functions that keep the shape of their argument."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["shape_of_call"]
 
 
 def shape_of_call(reading: Inference, node: Call) -> Shape:
-    """Return the shape of what a function gives, where its name tells what it does to shapes."""
+    """Return the shape of a function call, if the name of the function determines it, else UNKNOWN."""
     name = folded(node.function)
     arguments = tuple(each for each in node.arguments if not isinstance(each, Chain))
     shapes = [reading.shape(each) for each in arguments]

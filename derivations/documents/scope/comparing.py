@@ -1,4 +1,4 @@
-r"""Whether two sizes are the same: by their letters, by what the document sets letters to, or surely not.
+r"""Compares two sizes: equal as polynomials, equal by the settings of the document, different, or unsure.
 
 Definition   `equal` as polynomials; `given` after letters are replaced by what they are set to (d_k = d_model/h);
              `different` where they are different numbers, or their quotient is that of two letters that the document
@@ -32,7 +32,7 @@ _MOST_CHOICES = 16
 
 @dataclass(frozen=True)
 class Comparison:
-    """How two sizes stand to each other, and the equations that were used, as (letter, value)."""
+    """The relation between two sizes, and the equations that were used, as (letter, value)."""
 
     relation: Relation
     equations: tuple[tuple[str, Expr], ...] = ()
@@ -40,19 +40,19 @@ class Comparison:
 
 @dataclass
 class Distinctions:
-    """Which letters of a document are sizes, which stand in one shape, and what words call them."""
+    """The letters in the shapes of a document, which of them share a shape, and what words call them."""
 
     neighbours: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     meanings: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def together(self, sizes: Sequence[Expr]) -> None:
-        """Note that the letters of the sizes of one shape are different ones."""
+        """Record that the letters in the sizes of one shape are different."""
         letters = sorted({symbol.name for size in sizes for symbol in size.free_symbols if isinstance(symbol, Symbol)})
         for letter in letters:
             self.neighbours[letter].update(letters)
 
     def called(self, key: str, meaning: Iterable[str]) -> None:
-        """Note what words call a letter."""
+        """Record the meanings that words give to a letter."""
         self.meanings[key].update(meaning)
 
     def letters(self) -> frozenset[str]:
@@ -60,7 +60,7 @@ class Distinctions:
         return frozenset(self.neighbours) | frozenset(self.meanings)
 
     def is_size(self, key: str) -> bool:
-        """Say whether a letter is that of a size: by a shape it stands in, by its name, or by what it is called."""
+        """Return whether a letter is a size, by a shape that has it, by its spelling, or by its meaning in words."""
         sizes = LENGTHS | WIDTHS
         return bool(self.neighbours.get(key)) or spelled_meaning(key) in sizes or bool(self._called(key) & sizes)
 
@@ -70,16 +70,16 @@ class Distinctions:
         return frozenset(said) if said else frozenset({spelled} if spelled else ())
 
     def is_width(self, size: Expr) -> bool:
-        """Say whether a size is surely that of features and does not count positions."""
+        """Return whether a size is surely a width of features, and not a number of positions."""
         letters = [getattr(symbol, "name", "") for symbol in size.free_symbols]
         return len(letters) == 1 and bool(self._called(letters[0])) and self._called(letters[0]) <= WIDTHS
 
     def is_called(self, key: str, meaning: str) -> bool:
-        """Say whether a letter has a meaning."""
+        """Return whether a letter has the given meaning."""
         return meaning in self._called(key)
 
     def different(self, left: str, right: str, reach: Callable[[str], bool]) -> bool:
-        """Say whether two letters are surely different sizes; `reach` says which stand in a shape in reach."""
+        """Return whether two letters are surely different sizes. `reach` tells which are in a shape in reach."""
         if left == right:
             return False
         if right in self.neighbours.get(left, ()):
@@ -121,7 +121,7 @@ def compare_sizes(
     distinctions: Distinctions,
     reach: Callable[[str], bool] = lambda letter: False,
 ) -> Comparison:
-    """Compare two sizes; `values_of` gives what a letter is set to, `reach` which letters stand in shapes in reach."""
+    """Compare two sizes. `values_of` gives the values of a letter, `reach` whether it is in a shape in reach."""
     spend(STEPS)
     if _same(left, right):
         return Comparison("equal")
@@ -138,7 +138,7 @@ def compare_sizes(
 
 
 def _choices(sizes: tuple[Expr, Expr], values_of: Callable[[str], tuple[Expr, ...]]) -> Iterable[dict[str, Expr]]:
-    """Yield assignments of values to the letters of two sizes: numbers, then what is said in letters, then nothing."""
+    """Yield assignments of values to the letters of two sizes: numbers, expressions, both, then single values."""
     letters = {key: values for key, values in _letters(sizes, values_of).items() if values}
     if not letters:
         return
@@ -153,7 +153,7 @@ def _choices(sizes: tuple[Expr, Expr], values_of: Callable[[str], tuple[Expr, ..
 
 
 def _letters(sizes: tuple[Expr, Expr], values_of: Callable[[str], tuple[Expr, ...]]) -> dict[str, tuple[Expr, ...]]:
-    """Return the letters of two sizes, and those that these are set to, with their values."""
+    """Return the letters of two sizes and of their values, each with the values that it is set to."""
     letters: dict[str, tuple[Expr, ...]] = {}
     pending = [symbol.name for size in sizes for symbol in size.free_symbols if isinstance(symbol, Symbol)]
     while pending and len(letters) < _MOST_CHOICES:
@@ -165,7 +165,7 @@ def _letters(sizes: tuple[Expr, Expr], values_of: Callable[[str], tuple[Expr, ..
 
 
 def _settled(sizes: tuple[Expr, Expr], values_of: Callable[[str], tuple[Expr, ...]]) -> dict[str, Expr]:
-    """Return the letters that are set to one number, and to no second one, and what others are set to in letters."""
+    """Return one value for each letter: its only number, or its first expression if it has no number."""
     settled: dict[str, Expr] = {}
     for key, values in _letters(sizes, values_of).items():
         numbers = {value for value in values if not value.free_symbols}

@@ -22,7 +22,7 @@ Convention = Literal["rows", "columns"]
 
 @dataclass
 class Votes:
-    """The votes of the blocks and sections of a document."""
+    """The votes for rows and for columns in the blocks and sections of a document."""
 
     in_block: dict[int, Counter[Convention]] = field(default_factory=lambda: defaultdict(Counter))
     in_section: dict[int, Counter[Convention]] = field(default_factory=lambda: defaultdict(Counter))
@@ -35,7 +35,7 @@ class Votes:
         self.everywhere.update(votes)
 
     def convention(self, block: int, sections: Sequence[int]) -> Convention | None:
-        """Return the convention of a block in the sections that it lies in."""
+        """Return the convention of a block, by its own votes or by those of the sections around it."""
         own = self.in_block.get(block, Counter())
         if len(own) == 1 and own.total() > 1:
             return next(iter(own))

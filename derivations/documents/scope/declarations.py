@@ -69,7 +69,7 @@ def declared_in(block: Block, readings: Mapping[int, Sequence[Statement]]) -> tu
 
 
 def _is_stated(statement: Statement) -> bool:
-    """Say whether a statement is a membership, which declares by itself."""
+    """Return whether a statement is a membership, which declares by itself."""
     return statement.chain.relations[:1] == ("∈",)
 
 
@@ -106,7 +106,7 @@ def _in_statement(
 
 
 def _listed_before(before: Sequence[Statement], side: Node) -> tuple[Name, ...]:
-    r"""Return Q and K of the formula `Q, K, V \in ...`, where a comma parts statements."""
+    r"""Return Q and K of the formula `Q, K, V \in ...`, in which commas separate statements."""
     names: list[Name] = []
     if isinstance(side, Name) and side.base:
         for earlier in reversed(before):

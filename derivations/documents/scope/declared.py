@@ -82,12 +82,12 @@ class Declared:
 
     @cached_property
     def prose(self) -> str:
-        """All prose of the document in small letters, to look words up in."""
+        """All prose of the document in lower case, for searching words."""
         return "\n".join(self.texts).lower()
 
     @cached_property
     def arrays(self) -> Mapping[int, frozenset[Name]]:
-        """The names by section that are certainly no numbers: they are transposed, or stand beside an @."""
+        """The names in each section that are certainly arrays, as they are transposed or a factor beside @."""
         found: dict[int, set[Name]] = defaultdict(set)
         for statement in self.kept:
             for part in (part for side in statement.chain.sides for part in side.walk()):
@@ -100,7 +100,7 @@ class Declared:
 
     @cached_property
     def formulas_of(self) -> Mapping[str, Mapping[int, Sequence[tuple[Name, Node]]]]:
-        """What names are defined by, by their letter and by section."""
+        """The definitions of names, by their letter and by section."""
         found: dict[str, dict[int, list[tuple[Name, Node]]]] = defaultdict(lambda: defaultdict(list))
         for (_, section), entries in self.definitions.by_section.items():
             for _, number in entries:
@@ -140,13 +140,13 @@ class Declared:
         return votes_of(chain, self.is_weight)
 
     def is_weight(self, node: Node) -> bool:
-        """Say whether a node is a matrix of weights: by its letter, or as it is declared to map widths to widths."""
+        """Return whether a node is a matrix of weights, by its letter or by a declared shape of two widths."""
         inner = node.operand if isinstance(node, Transpose) else node
         return is_weight(node) or (isinstance(inner, Name) and fold_key(inner.key) in self._mapping)
 
     @cached_property
     def _mapping(self) -> frozenset[str]:
-        """The keys of what is declared as a matrix of which both sizes are widths, or numbers above 1."""
+        """The keys of the names declared as matrices whose sizes are both widths or numbers other than 1."""
         known = self.distinctions
         return frozenset(
             fold_key(each.key)
@@ -159,7 +159,7 @@ class Declared:
         )
 
     def used_in(self, name: Name, statement: Statement) -> tuple[Statement, ...]:
-        """Return the statements around one, at most six, that use a name too."""
+        """Return at most six statements near a given one that also use a name."""
         users = self.users.get(fold_key(name.key), [])
         here = bisect_left(users, self.numbers.get(id(statement.chain), 0))
         near = sorted(
@@ -168,7 +168,7 @@ class Declared:
         return tuple(self.kept[number] for number in near if self.kept[number] is not statement)[:6]
 
     def around(self, statement: Statement, before: int, behind: int = 0) -> list[Statement]:
-        """Return so many statements before one and, itself first, so many from there on."""
+        """Return `before` statements before a given one, and `behind` statements that begin with it."""
         here = self.numbers.get(id(statement.chain), 0)
         return self.kept[max(here - before, 0) : here + behind]
 
@@ -178,11 +178,11 @@ class Declared:
         return block, self.sections.of_block[block] if block < len(self.sections.of_block) else 0
 
     def take(self, statement: Statement, block: int) -> None:
-        """File a statement that was read from the words of a block, after all others."""
+        """Register a statement that was read from the words of a block, after all others."""
         self.admitted.append(statement)  # so that its identity stays its own
         self.blocks[id(statement.passage)] = block
         self.numbers[id(statement.chain)] = statement.number
 
     def mention(self, statement: Statement) -> Mention | None:
-        """Return what a statement that is a bare shape is the shape of; None for any other statement."""
+        """Return the mention of a statement that is a bare shape, or None for any other statement."""
         return self.mentions.get(id(statement.chain))

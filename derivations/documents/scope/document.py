@@ -24,6 +24,6 @@ class Scopes(Declared):
         return Scope(self, *self.place_of(statement), inferred_shape)
 
     def admit(self, statement: Statement, block: int) -> Scope:
-        """Return the scope of a statement that was read from the words of a block, after all others."""
+        """Register a statement that was read from the words of a block, after all others, and return its scope."""
         self.take(statement, block)
         return self.at(statement)

@@ -40,11 +40,11 @@ class Filed:
         self.anywhere[key].append(entry)
 
     def has(self, key: str) -> bool:
-        """Say whether anything is declared of a letter, wherever it is."""
+        """Return whether anything is declared of a letter, wherever it is."""
         return fold_key(key) in self.anywhere
 
     def around(self, key: str, section: int, block: int) -> tuple[list[Declaration], list[Declaration]]:
-        """Return what stands in a section up to a block and after it, the nearest first; at most 16 of each."""
+        """Return the declarations in a section up to a block and those after it, nearest first, at most 16 of each."""
         entries = self.by_section.get((fold_key(key), section), [])
         cut = bisect_left(entries, (block + 1, -1))
         before = [self.declarations[n] for _, n in reversed(entries[max(cut - _MOST_FOUND, 0) : cut])]
@@ -71,28 +71,28 @@ class Filed:
 
 
 def family_of(name: Name) -> str:
-    r"""Return the key of a name with its numbers and single letters left open: `W_i^Q`, `W_1^Q` are one family."""
+    r"""Return the key of a name with • for numbers and single letters: `W_i^Q` and `W_1^Q` are one family."""
     lower = ",".join("•" if _is_open(each) else _text(each) for each in name.subscripts)
     upper = ",".join("•" if _is_open(each) and not _is_label(each) else _text(each) for each in name.superscripts)
     return f"{name.accent}{name.base}_{lower}^{upper}" if "•" in lower + upper else ""
 
 
 def stands_for(name: Name, other: Name) -> bool:
-    """Say whether one family member stands for another: `W_i` for `W_1`; not W_1 for W_2, nor W_1 or W_q for W_v."""
+    """Return whether one family member stands for another: `W_i` for `W_1`; not W_1 for W_2, nor W_1 or W_q for W_v."""
     pairs = zip(_places(name), _places(other), strict=False)
     same = bool(family_of(name)) and family_of(name) == family_of(other)
     return same and not any(_are_apart(mine, theirs) for mine, theirs in pairs if mine != theirs)
 
 
 def _are_apart(mine: Node, theirs: Node) -> bool:
-    """Say whether two scripts tell two members of a family: two numbers, or a letter such as q, k, v or o."""
+    """Return whether two subscripts belong to different members: two numbers, or a letter such as q, k, v or o."""
     if isinstance(mine, Number):
         return isinstance(theirs, Number) or _is_purpose(theirs)
     return _is_purpose(mine) and (not isinstance(theirs, Number) or mine.key != "k")  # k may count as well
 
 
 def _is_purpose(node: Node) -> TypeGuard[Name]:
-    """Say whether a place is that of the queries, the keys, the values or the output."""
+    """Return whether a subscript or label stands for the queries, the keys, the values or the output."""
     return isinstance(node, Name) and node.key in PURPOSES
 
 

@@ -53,16 +53,16 @@ class Inference:
 
     @property
     def clashes(self) -> list[Clash]:
-        """What does not fit."""
+        """The sizes that should be equal and are not."""
         return self.sizes.clashes
 
     @property
     def conditions(self) -> dict[tuple[Expr, Expr], None]:
-        """The pairs of sizes that must be the same, and of which nothing tells that they are."""
+        """The pairs of sizes that must be equal, although nothing shows that they are."""
         return self.sizes.conditions
 
     def found(self, size: Expr | None) -> Expr | None:
-        """Return what a size was found to be; None if it may be anything."""
+        """Return the value that was found for a size, or None if it is not known."""
         return self.sizes.found(size)
 
     def aside(self) -> Inference:

@@ -45,14 +45,14 @@ def shape_of_name(reading: Inference, name: Name) -> Shape:
 
 
 def _is_set_apart(reading: Inference, name: Name) -> bool:
-    """Say whether a member 0 has a definition of its own, as `H^{(0)} = X`: it is what a row of layers begins with."""
+    """Return whether a member with index 0 has a separate definition, as `H^{(0)} = X` before a stack of layers."""
     places = flat((*name.subscripts, *name.superscripts))
     is_first = any(isinstance(each, Number) and each.value == 0 for each in places)
     return is_first and reading.scope.near_definition(name) is not None
 
 
 def _supposed(reading: Inference, name: Name) -> Shape:
-    """Return the shape of a letter of which nothing is declared, in one reading for the whole formula."""
+    """Return the assumed shape of a letter without a declaration, which is the same in the whole formula."""
     if name.key not in reading.assumed:
         shape = UNKNOWN
         if is_weight(name) or (reading.unknown_as == "vectors" and name.base.isupper()):
@@ -94,7 +94,7 @@ def _of_capital(reading: Inference, shape: Shape, indices: Sequence[Node]) -> Sh
 
 
 def _counts_lines(reading: Inference, shape: Shape, indices: Sequence[Node]) -> bool:
-    """Say whether an index goes as far as there are rows, or columns where these are the vectors; or is not bound."""
+    """Return whether an index runs over all rows, or all columns where these are the vectors, or is not bound."""
     if len(indices) != 1 or _key(indices[0]) not in reading.ranges or len(shape.sizes) != 2:
         return True
     count = reading.ranges[_key(indices[0])]
@@ -141,7 +141,7 @@ def _key(node: Node) -> str:
 
 
 def _along(shape: Shape, count: Expr | None) -> Shape:
-    """Return what is left of an array where an index runs through the one axis of a size; unknown if it is not one."""
+    """Return the shape without the axis of size `count`, or UNKNOWN unless exactly one axis has that size."""
     places = [place for place, size in enumerate(shape.sizes) if size == count]
     left = shape.sizes[: places[0]] + shape.sizes[places[0] + 1 :] if places else ()
     return Shape(left) if len(places) == 1 else UNKNOWN

@@ -1,4 +1,4 @@
-"""What the form of a name tells: weights, biases, numbers, indices.
+"""What the spelling of a name suggests: a weight, a bias, a number or an index.
 
 Assumes      W and U are weights, b is a bias, Greek letters and those that count are numbers, if nothing is declared
 """
@@ -50,7 +50,7 @@ def flat(nodes: Sequence[Node]) -> tuple[Node, ...]:
 
 
 def is_index(node: Node) -> bool:
-    """Say whether a node can be an index: a number, or a letter that is not a matrix."""
+    """Return whether a node can be an index: a number, or a letter that is not a matrix."""
     match node:
         case Number() | Sum():
             return True
@@ -60,29 +60,29 @@ def is_index(node: Node) -> bool:
 
 
 def is_weight(node: Node) -> bool:
-    """Say whether a node is a matrix of weights by its letter."""
+    """Return whether a node has a letter that usually stands for a matrix of weights."""
     inner = node.operand if isinstance(node, Transpose) else node
     return isinstance(inner, Name) and inner.base.rstrip("0123456789") in ("W", "w", "U", "weight", "weights")
 
 
 def is_bias(name: Name) -> bool:
-    """Say whether a name is that of a bias by its letter."""
+    """Return whether a name has a letter that usually stands for a bias."""
     return name.base.rstrip("0123456789") in ("b", "bias")
 
 
 def is_gain(node: Node) -> bool:
-    """Say whether a node is a name that is usual for the gains of a normalisation."""
+    """Return whether a node has a name that is usual for the gains of a normalisation."""
     return isinstance(node, Name) and node.base in ("gamma", "g", "gain", "scale")
 
 
 def is_ones(node: Node) -> bool:
-    r"""Say whether a node is a vector of ones, `\mathbf{1}`, transposed or not."""
+    r"""Return whether a node is a vector of ones, `\mathbf{1}`, transposed or not."""
     inner = node.operand if isinstance(node, Transpose) else node
     return isinstance(inner, Name) and inner.base == "1" and inner.font == "bold"
 
 
 def of_entries(node: Node) -> bool:
-    r"""Say whether a node is a formula of entries: a fraction by arrays, a number plus an array, `1 - \sigma(P)`."""
+    r"""Return whether a node is computed by entries: a fraction by arrays, a number plus an array, `1 - \sigma(P)`."""
     match node:
         case Fence(inside=inside):
             return of_entries(inside)
@@ -98,12 +98,12 @@ def of_entries(node: Node) -> bool:
 
 
 def is_scalar_letter(name: Name) -> bool:
-    """Say whether a letter is likely a number: Greek ones, and those that count or scale."""
+    """Return whether a letter is likely a number: Greek ones, and those that count or scale."""
     return name.base in _GREEK or (not name.subscripts and name.base in "cgkmnprst")
 
 
 def last_index(node: Node) -> Expr | None:
-    r"""Return h of `\text{head}_h`."""
+    r"""Return the subscript of a name as a size, such as h for `\text{head}_h`, or None."""
     if isinstance(node, Name) and len(node.subscripts) == 1:
         return size_of(node.subscripts[0])
     return None

@@ -127,7 +127,7 @@ _LATIN = re.compile(r"[a-z][a-z-]*")
 
 
 def has_word(phrase: str, words: Group) -> bool:
-    """Say whether a phrase in lower case holds one of the words: Latin ones as whole words, others anywhere."""
+    """Return whether a phrase in lower case holds one of the words: Latin ones as whole words, others anywhere."""
     latin: set[str] | None = None
     for word in words:
         if word[0].isascii() and word.isalpha():
@@ -140,7 +140,7 @@ def has_word(phrase: str, words: Group) -> bool:
 
 
 def starts_with_word(text: str, words: Group) -> bool:
-    """Say whether a text begins with one of the words, Latin ones as whole words, whatever their case."""
+    """Return whether a text begins with one of the words, Latin ones as whole words, whatever their case."""
     text = text.lstrip(" \n\t*_(（,，").lower()
     if not text.startswith(words):
         return False
@@ -148,13 +148,13 @@ def starts_with_word(text: str, words: Group) -> bool:
 
 
 def ends_with_word(text: str, words: Group) -> bool:
-    """Say whether a text ends with one of the words, Latin ones as whole words, whatever their case."""
+    """Return whether a text ends with one of the words, Latin ones as whole words, whatever their case."""
     text = text.rstrip(" \n\t*_`(（").lower()
     return any(text.endswith(word) and not (word.isascii() and text[: -len(word)][-1:].isalpha()) for word in words)
 
 
 def meaning_of(phrase: str) -> frozenset[str]:
-    """Return what a phrase calls a thing: at most one meaning of a size, and those of arrays."""
+    """Return the meanings in a phrase: one meaning of a size, or else all meanings of arrays."""
     phrase = phrase.lower()
     sizes = next((name for name, groups in SIZES if all(has_word(phrase, group) for group in groups)), None)
     if sizes is not None:
@@ -163,5 +163,5 @@ def meaning_of(phrase: str) -> frozenset[str]:
 
 
 def spelled_meaning(key: str) -> str | None:
-    """Return the meaning of a size that its own name tells, as `d_model` or `seq_len`; None for any other."""
+    """Return the meaning of a size by the spelling of its name, such as `d_model` or `seq_len`, or None."""
     return SPELLED.get(key.replace("_", "").lower())

@@ -1,4 +1,4 @@
-r"""Shapes that stand alone, and what they are the shape of: `| $Q$ | $(n \times d)$ |`, "W1: [512, 2048]", comments.
+r"""Shapes that stand alone, and the arrays that have them: `| $Q$ | $(n \times d)$ |`, "W1: [512, 2048]", comments.
 
 Assumes      between a letter and its shape stand at most 60 characters of one sentence, and a word for shapes or none
 """
@@ -45,7 +45,7 @@ _LABEL = re.compile(
 
 
 def mention_in(statement: Statement, block: Block, pieces: Sequence[Piece], number: int) -> Mention | None:
-    """Return the mention that a statement is, or None if it is not a bare shape."""
+    """Return the mention for a statement that is a bare shape, or None for any other statement."""
     chain = statement.chain
     piece = pieces[number]
     if chain.relations == ("∈",) and is_empty(chain.sides[0]) and isinstance(chain.sides[1], Space):
@@ -83,7 +83,7 @@ def _subject_of(block: Block, pieces: Sequence[Piece], number: int) -> Node | No
 
 
 def _beside(pieces: Sequence[Piece], number: int) -> Node | None:
-    """Return the formula before a shape, where words of shape alone stand between them in one sentence."""
+    """Return the formula before a shape, if only words for shapes are between them in one sentence."""
     between = ""
     for earlier in reversed(pieces[max(number - NEAR, 0) : number]):
         if earlier.cell != pieces[number].cell:
@@ -111,7 +111,7 @@ def _labelled(pieces: Sequence[Piece], number: int) -> Node | None:
 
 
 def _assigned(pieces: Sequence[Piece], number: int) -> Node | None:
-    """Return what a line of code computes, for the comment beside it."""
+    """Return the left side of a line of code, for the shape in the comment beside it."""
     for earlier in reversed(pieces[max(number - NEAR, 0) : number]):
         if earlier.statements:
             chain = earlier.statements[-1].chain
@@ -147,7 +147,7 @@ def general_of(mention: Mention, before: Sequence[Mention]) -> Mention | None:
 
 
 def example_of(mention: Mention, general: Mention) -> Iterator[Declaration]:
-    """Yield d = 512 of an example."""
+    """Yield the values of letters in an example, such as d = 512."""
     place = mention.statement.passage.place(mention.statement.chain.start)
     for letter, number in zip(general.sizes, mention.sizes, strict=True):
         if isinstance(letter, Symbol):

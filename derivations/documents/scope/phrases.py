@@ -31,7 +31,7 @@ _SETTING = re.compile(r"\b([A-Za-z_]\w{0,40})\s*=\s*([0-9]{1,12})\b(?!\s*\.)")
 
 
 def said_in_words(block: Block, pieces: Sequence[Piece], number: int) -> Iterator[Declaration]:
-    """Yield settings, meanings and vectors that the words around a piece tell."""
+    """Yield declarations of values, meanings and vectors from the words around a piece."""
     piece = pieces[number]
     if block.kind == "code" and piece.text:
         for setting in _SETTING.finditer(piece.text):
@@ -53,7 +53,7 @@ def said_in_words(block: Block, pieces: Sequence[Piece], number: int) -> Iterato
 
 
 def _named(piece: Piece) -> tuple[Name, ...]:
-    """Return h of "h = 8 heads" and X of a declaration, which words may explain further."""
+    """Return the name that a piece declares, as h in "h = 8 heads", which words may explain further."""
     if len(piece.statements) == 1 and piece.statements[0].chain.relations[:1] in (("=",), ("∈",)):
         side = piece.statements[0].chain.sides[0]
         return (side,) if isinstance(side, Name) and side.base else ()
@@ -91,7 +91,7 @@ def _said_after(text: str) -> frozenset[str]:
 
 
 def _leads_to_it(before: str, after: str) -> bool:
-    """Say whether the words before give it what they name, and after a comma another phrase begins: 維度為 $d$，."""
+    """Return whether the words before a letter introduce it, and a comma ends the phrase after it: 維度為 $d$，."""
     return before.rstrip("*_` \u3000").endswith(LEADS) and after.lstrip("*_` \u3000").startswith(COMMAS)
 
 

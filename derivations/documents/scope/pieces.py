@@ -1,4 +1,4 @@
-r"""What stands in a block, as the reading of declarations goes through it, and what it finds there.
+r"""The pieces of a block that declarations are read from, and the declarations and mentions found in them.
 
 Definition   a piece is a stretch of prose or the statements of a formula; a declaration is something said of a name; a
              mention is a shape that stands alone, with what it is the shape of
@@ -36,7 +36,7 @@ PHRASE_END = re.compile(r"[。！？!?\n，,;；)）]|\.(?:\s|$)|\$")
 
 @dataclass(frozen=True)
 class Declaration:
-    """Something said of a name: exactly one of the last fields is set."""
+    """A property of a name that a document declares: exactly one field from `sizes` to `vector` is set."""
 
     key: str
     place: Place
@@ -53,7 +53,10 @@ class Declaration:
 
 @dataclass(frozen=True)
 class Mention:
-    """A shape that stands alone, with what it is the shape of; a subject in prose is a name."""
+    """A shape that stands alone, and its subject, the formula that has this shape.
+
+    A subject in prose is a name.
+    """
 
     statement: Statement
     sizes: tuple[Expr, ...]
@@ -72,7 +75,7 @@ class Piece:
 
     @property
     def alone(self) -> Node | None:
-        """The one side of a formula that states nothing."""
+        """The only side of a formula without a relation, or None."""
         if len(self.statements) == 1 and not self.statements[0].chain.relations:
             return self.statements[0].chain.sides[0]
         return None
@@ -86,7 +89,7 @@ def piece_of(block: Block, number: int, passage: Passage, readings: Mapping[int,
 
 
 def subjects(node: Node | None) -> tuple[Name, ...]:
-    r"""Return the names that something is said of: `X`, `Q, K, V`, `\underbrace{x}_{...}`."""
+    r"""Return the names in a subject: `X`, `Q, K, V`, `\underbrace{x}_{...}`."""
     match node:
         case Name(base=base):
             return (node,) if base else ()
@@ -101,7 +104,7 @@ def subjects(node: Node | None) -> tuple[Name, ...]:
 
 
 def names_before(pieces: Sequence[Piece], number: int) -> tuple[Name, ...]:
-    r"""Return the names before `\in \mathbb{R}^{...}`, where its subject stands outside of the formula."""
+    r"""Return the names before `\in \mathbb{R}^{...}`, if they are in an earlier formula."""
     for earlier in reversed(pieces[max(number - NEAR, 0) : number]):
         if earlier.statements:
             return subjects(earlier.alone)
@@ -109,5 +112,5 @@ def names_before(pieces: Sequence[Piece], number: int) -> tuple[Name, ...]:
 
 
 def is_empty(node: Node) -> bool:
-    """Say whether this is the side that is missing before a relation."""
+    """Return whether a side is empty, as on the left of a formula that begins with a relation."""
     return isinstance(node, Name) and not node.base

@@ -19,7 +19,7 @@ __all__ = ["shape_of_product"]
 
 
 def shape_of_product(reading: Inference, node: Product) -> Shape:
-    """Return the shape of a product; side by side binds closer than a product of entries, except in code."""
+    """Return the shape of a product. Factors side by side bind closer than entrywise products, except in code."""
     total, left, pending = _of_factor(reading, node.factors[0]), node.factors[0], None
     for operator, right in zip(node.operators, node.factors[1:], strict=True):
         shape = _of_factor(reading, right)
@@ -89,7 +89,7 @@ def _repeated(left: Node, right: Node, a: Shape, b: Shape) -> Shape | None:
 
 
 def _scaled(reading: Inference, left: Node, right: Node, a: Shape, b: Shape, inner: Expr | None) -> Shape | None:
-    """Return the shape of a product side by side that is one of entries; None where it is that of matrices.
+    """Return the shape of factors side by side that are multiplied by entries, or None for a matrix product.
 
     Result       a vector of gains beside rows scales every row; of two arrays of one shape that cannot be
                  multiplied, one of them a formula of entries as `1 - f(P)`, the entries are multiplied
@@ -110,7 +110,7 @@ def _scaled(reading: Inference, left: Node, right: Node, a: Shape, b: Shape, inn
 
 
 def _is_turned(reading: Inference, left: Node, right: Node, a: Shape, b: Shape) -> bool:
-    """Say whether weights are declared transposed: their outer size is the inner one of the other factor.
+    """Return whether weights are declared transposed: their outer size is the inner one of the other factor.
 
     Assumes      of d_model x h d_v beside n x h d_v nobody means h d_v = d_model where nothing says it
     """
@@ -124,7 +124,7 @@ def _is_turned(reading: Inference, left: Node, right: Node, a: Shape, b: Shape) 
 
 
 def _of_vectors(reading: Inference, node: Node, left: Node, right: Node, a: Shape, b: Shape, operator: str) -> Shape:
-    """Return the shape of a product of two vectors: a dot product, or the outer one."""
+    """Return the shape of a product of two vectors: a scalar for a dot product, else UNKNOWN."""
     inner = not a.turned and not b.turned and operator in ("dot", "at")
     inner |= b.turned and not a.turned and (reading.scope.convention != "columns" or operator == "dot")
     inner |= a.turned and not b.turned and reading.scope.convention != "rows"

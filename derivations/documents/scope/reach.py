@@ -20,7 +20,7 @@ __all__ = ["Candidate", "Reach"]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A declaration in reach; `far` where it stands in an earlier section, `beside` where that has the same heading."""
+    """A declaration in reach. `far` if it is in an earlier section, `beside` if that section has the same parent."""
 
     declaration: Declaration
     far: bool = False
@@ -46,7 +46,7 @@ class Reach:
         return [far[1]] if far is not None else []
 
     def _is_explained_by(self, block: int) -> bool:
-        """Say whether a block is the "where ..." of this one."""
+        """Return whether a block is the "where ..." that explains this one."""
         return block == self.block + 1 and block in self.explaining
 
     def candidates(self, filed: Filed, key: str) -> tuple[Candidate, ...]:
@@ -70,6 +70,6 @@ class Reach:
         return (Candidate(far[1], far=True, beside=self._is_beside(far[0])),) if far is not None else ()
 
     def _is_beside(self, block: int) -> bool:
-        """Say whether a block stands in another section of the section around this one."""
+        """Return whether a block is in a section with the same parent as the section of this one."""
         around = self.sections[1:2]
         return any(around) and self.outline.parents[self.outline.of_block[block]] in around

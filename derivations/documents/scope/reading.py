@@ -1,4 +1,4 @@
-"""Going through a document once: what its blocks declare is put into its scopes."""
+"""Collects what the blocks of a document declare into its scopes, in one pass."""
 
 from __future__ import annotations
 
@@ -59,12 +59,15 @@ def read_scopes(document: Document, statements: Sequence[Statement], convention:
 
 
 def _ends(text: str) -> str:
-    """Return the beginning and the end of a long passage: what stands beside the formulas around it."""
+    """Return a passage, or only the beginning and the end of a long one, as these are beside formulas."""
     return text if len(text) <= 2 * MOST_OF_AN_END else f"{text[:MOST_OF_AN_END]} {text[-MOST_OF_AN_END:]}"
 
 
 def _file(scopes: Scopes, found: Iterable[Declaration], section: int, block: int) -> None:
-    """Put declarations where they are found again; d is not a matrix of d x d, while q may be a vector of R^q."""
+    """Store declarations by their kind.
+
+    A shape of several axes that contains its letter, such as d × d for d, is left out. A vector q of R^q is kept.
+    """
     for each in found:
         if each.sizes is not None:
             if len(each.sizes) > 1 and any(size and Symbol(each.key) in size.free_symbols for size in each.sizes):
@@ -101,7 +104,7 @@ def _file(scopes: Scopes, found: Iterable[Declaration], section: int, block: int
 
 
 def _use(scopes: Scopes, number: int, statement: Statement, section: int) -> None:
-    """Note which names a statement uses, which are indices, and on which side of products its weights stand."""
+    """Record the names that a statement uses, which are indices, and on which side of products its weights are."""
     scopes.numbers[id(statement.chain)] = number
     keys: dict[str, None] = {}
     for side in statement.chain.sides:
@@ -120,14 +123,14 @@ def _use(scopes: Scopes, number: int, statement: Statement, section: int) -> Non
 
 
 def _labels(name: Name) -> Iterator[Name]:
-    """Yield the capitals that tell names apart, Q of `W^Q`: no use of a letter."""
+    """Yield the capital letters that are labels of a name, as Q in `W^Q`. They do not use the letter."""
     for each in (*name.subscripts, *name.superscripts):
         if isinstance(each, Name) and each.base.isupper() and not each.subscripts:
             yield each
 
 
 def _keep_sizes(scopes: Scopes) -> None:
-    """Drop what only looks like the value of a size: letters set to letters that are neither sizes nor numbers."""
+    """Remove values with letters that are neither sizes nor numbers, as they only look like values of sizes."""
     sizes = scopes.distinctions
     numbers = {each.key for each in scopes.values.declarations if each.value is not None and each.value.is_number}
     for number, each in enumerate(scopes.values.declarations):

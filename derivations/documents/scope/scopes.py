@@ -1,4 +1,4 @@
-r"""The scope of a statement: what the document says, in reach of it, of the letters that stand in it.
+r"""The scope of a statement: what the document says about its letters within reach.
 
 Definition   `Scope` is what the judge asks: shapes, values, meanings, definitions of letters, and what stands around
 Assumes      see `derivations.documents.scope.reach` for what is in reach
@@ -35,7 +35,7 @@ _LONGEST_EXPLANATION = 8  # blocks of a "where ..." with its list
 
 @dataclass
 class Scope:
-    """What is known where a statement stands."""
+    """What a document says about the letters of one statement."""
 
     document: Declared
     block: int
@@ -65,7 +65,7 @@ class Scope:
         return tuple(replace(each, far=True) for each in found) if found and self._is_defined_anew(name) else found
 
     def _is_defined_anew(self, name: Name) -> bool:
-        """Say whether this block defines a letter that is declared only in the "where ..." of another formula."""
+        """Return whether this block defines a letter that is declared only in the "where ..." of another formula."""
         before, _ = self.document.definitions.nearest(name.key, self.section, self.block)
         if before is None or before[0] != self.block:
             return False
@@ -74,18 +74,18 @@ class Scope:
         return all(block in self.document.explaining and block - 1 != self.block != block for block in blocks)
 
     def other_shapes(self, name: Name, sizes: tuple[Expr, ...]) -> tuple[tuple[Expr | None, ...], ...]:
-        """Return what else the section declares as the shape of a name."""
+        """Return the other shapes that the section declares for a name."""
         said = self.reach.said(self.document.shapes, name.key)
         return tuple(dict.fromkeys(each.sizes for each in said if each.sizes is not None and each.sizes != sizes))[:4]
 
     def family_candidates(self, name: Name) -> tuple[Candidate, ...]:
-        """Return those of another member of its family: what `W_1^Q` is where `W_i^Q` is declared."""
+        """Return the declarations for another member of a name's family, such as those of `W_i^Q` for `W_1^Q`."""
         other = self.document.families.get(family_of(name))
         known = other is not None and other.key != name.key and stands_for(other, name)
         return self.reach.candidates(self.document.shapes, other.key) if other is not None and known else ()
 
     def is_vector(self, name: Name) -> bool:
-        """Say whether the words in reach call a letter a vector."""
+        """Return whether the words in reach call a letter a vector."""
         return any(not each.far for each in self.reach.candidates(self.document.vectors, name.key))
 
     def compare(self, left: Expr, right: Expr) -> Comparison:
@@ -93,7 +93,7 @@ class Scope:
         return compare_sizes(left, right, self.values_of, self.document.distinctions, self.is_declared_size)
 
     def is_declared_size(self, letter: str) -> bool:
-        """Say whether a letter stands in a shape that is declared in reach."""
+        """Return whether a letter stands in a shape that is declared in reach."""
         return any(letter in self.document.letters.get(section, ()) for section in self.reach.sections)
 
     def written(self, space: Space) -> tuple[Expr, ...] | None:
@@ -103,7 +103,7 @@ class Scope:
         return known if len(known) == len(sizes) else None
 
     def is_declared_shape(self, mention: Mention) -> bool:
-        """Say whether something else in reach was declared to have the shape of a mention."""
+        """Return whether something else in reach was declared to have the shape of a mention."""
         return any((mention.sizes, section) in self.document.sizes_declared for section in self.reach.sections)
 
     def matrices(self) -> tuple[tuple[Expr, ...], ...]:
@@ -114,7 +114,7 @@ class Scope:
         return tuple(sizes for sizes in found if len(sizes) == 2)[:16]
 
     def rows_of(self, meaning: str) -> tuple[Expr, ...]:
-        """Return how many rows the matrices have that the words of this section call queries, keys or values."""
+        """Return the numbers of rows of the matrices that words of this section call by a meaning, such as "query"."""
         found: dict[Expr, None] = {}
         for name in islice(self.document.called.get(meaning, {}).values(), _MOST_NAMES):
             for candidate in self.shape_candidates(name)[:1]:
@@ -126,11 +126,14 @@ class Scope:
     # --- values ---
 
     def value(self, name: Name) -> Expr | None:
-        """Return what a letter was set to, in numbers if it can be, else in letters; None if nothing was said."""
+        """Return the value of a letter as `value_of` finds it, or None if it has none."""
         return self.value_of(name.key)
 
     def value_of(self, key: str) -> Expr | None:
-        """Return the value of a key: the first that is said, in letters before numbers, but for `G = H` alone."""
+        """Return the value of a key: its first expression in letters, else its only number, else None.
+
+        A single letter, as in `G = H`, does not count if there are numbers.
+        """
         if key not in self._values:
             found = [c.value for c in self.reach.said(self.document.values, key) if c.value is not None]
             own = [value for value in found if Symbol(key) not in value.free_symbols]
@@ -140,7 +143,7 @@ class Scope:
         return self._values[key]
 
     def values_of(self, key: str) -> tuple[Expr, ...]:
-        """Return all that a letter is set to in reach."""
+        """Return all values that a letter is set to in reach."""
         said = self.reach.said(self.document.values, key)
         return tuple(
             dict.fromkeys(c.value for c in said if c.value is not None and Symbol(key) not in c.value.free_symbols)
@@ -188,28 +191,28 @@ class Scope:
         return tuple(dict.fromkeys(d.definition for d in said if d.definition is not None))
 
     def is_used(self, name: Name) -> bool:
-        """Say whether a name stands in a formula of the document."""
+        """Return whether a name stands in a formula of the document."""
         return bool(self.document.users.get(fold_key(name.key)))
 
     def is_index(self, name: Name) -> bool:
-        """Say whether a letter is an index: bound by a sum, by a range, or used as a subscript."""
+        """Return whether a letter is an index: bound by a sum, by a range, or used as a subscript."""
         return any((name.key, section) in self.document.indices for section in self.reach.sections)
 
     def meaning(self, name: Name) -> frozenset[str]:
-        """Return what the words call a letter, or what its own spelling says: `seq_len`, `d_model`."""
+        """Return the meaning of a letter by the words of the document, or by its spelling: `seq_len`, `d_model`."""
         said = [c.declaration.meaning for c in self.reach.candidates(self.document.meanings, name.key)]
         spelled = spelled_meaning(name.key)
         return said[0] if said else frozenset({spelled} if spelled else ())
 
     def is_explained_behind(self, name: Name) -> bool:
-        """Say whether the "where ..." right after this block says what a letter is."""
+        """Return whether the "where ..." right after this block says what a letter is."""
         _, behind = self.document.meanings.nearest(name.key, self.section, self.block)
         explains = self.block + 1 in self.document.explaining
         return behind is not None and explains and behind[0] <= self.block + _LONGEST_EXPLANATION
 
     @property
     def convention(self) -> Convention | None:
-        """Rows where products are written x W, columns where they are written W x; None where nothing tells."""
+        """The convention "rows" (products x W) or "columns" (products W x), or None if neither is known."""
         return self.document.votes.convention(self.block, self.reach.sections) or self.document.given
 
     # --- what stands around ---

@@ -30,7 +30,7 @@ class Sections:
 
 
 def read_sections(document: Document) -> Sections:
-    """Return the sections of a document; at most as many levels are told apart as headings have."""
+    """Return the sections of a document, nested by the levels of its headings."""
     of_block: list[int] = []
     parents = [0]
     open_sections: list[tuple[int, int]] = []  # level and number, from the outside inwards

@@ -38,7 +38,7 @@ class Shape:
 
     @property
     def is_scalar(self) -> bool:
-        """Say whether this is surely a scalar."""
+        """Whether this is surely a scalar."""
         return not self.open and not self.sizes
 
     @property
@@ -53,7 +53,7 @@ UNKNOWN = Shape(open=True)
 
 @dataclass(frozen=True)
 class Clash:
-    """Two sizes that should be the same and are surely not, with the parts that they come from; or a matrix below."""
+    """Two sizes that should be equal and are not, with the parts that they come from, or a division by a matrix."""
 
     kind: ClashKind
     node: Node

@@ -1,4 +1,4 @@
-"""The rules of shapes: what each kind of part of a formula has as its shape, and readings by these rules.
+"""The rules that give each kind of part of a formula its shape, and inference by these rules.
 
 Result       `inferred_shape(scope, node)`, and `shape_of_part` for an `Inference` that assumes more
 """
@@ -42,7 +42,7 @@ __all__ = ["inferred_shape", "shape_of_part"]
 
 
 def inferred_shape(scope: Scope, node: Node) -> Shape:
-    """Return the shape of a part of a formula by what its scope says of the letters."""
+    """Return the shape of a part of a formula, from the declarations in its scope."""
     return Inference(scope, shape_of_part).shape(node)
 
 

@@ -1,4 +1,4 @@
-r"""Sizes of arrays: what a formula writes as a size, as a polynomial, and shapes as they are written.
+r"""Reads sizes as polynomials, and written shapes as the sizes of their axes.
 
 Definition   a size is a polynomial in letters with rational coefficients; the letter of `d_{model}` is
              Symbol("d_model"), named by the key of the name
@@ -37,7 +37,7 @@ _WIDTH_UNITS = ("维", "維", "次元", "dimensions")
 
 
 def size_of(node: Node) -> Expr | None:
-    """Return the polynomial that a node writes, or None if it is not a size."""
+    """Return the size that a node denotes, as a polynomial, or None if it is not a size."""
     if len(list(islice(node.walk(), _MOST_NODES + 1))) > _MOST_NODES:
         return None
     return _size(node)
@@ -146,7 +146,7 @@ def _all_sizes(nodes: tuple[Node, ...]) -> tuple[Expr, ...] | None:
 
 
 def is_sizelike(node: Node) -> bool:
-    """Say whether a node could be a size: letters and whole numbers, no negative number and no decimal."""
+    """Return whether a node could be a size: letters and whole numbers, no negative number and no decimal."""
     for part in islice(node.walk(), _MOST_NODES + 1):
         match part:
             case Number(value=value, unit=unit):
@@ -162,6 +162,6 @@ def is_sizelike(node: Node) -> bool:
 
 
 def fold_key(key: str) -> str:
-    """Return a key by which `W1`, `W_1` and `w_1` of one document meet only if their letters agree: `W_1` is `W1`."""
+    """Return a key without the underscore before digits, so that `W_1` and `W1` have the same key, but not `w_1`."""
     head, line, tail = key.partition("_")
     return head + tail if line and tail.isdigit() else key

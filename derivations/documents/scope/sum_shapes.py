@@ -1,4 +1,4 @@
-r"""The shape of a sum, and of a product of entries: both sides alike, or one of them repeated along the other.
+r"""Shapes of sums and of entrywise products: both sides have one shape, or one is repeated along the other.
 
 Assumes      a vector is added to every row of a matrix, a scalar to everything
 """
@@ -18,7 +18,7 @@ __all__ = ["shape_alike", "shape_of_sum"]
 
 
 def shape_of_sum(reading: Inference, node: Node, terms: Sequence[Node]) -> Shape:
-    """Return the shape of a sum, which is that of its terms; lists that are written out may be joined by it."""
+    """Return the shape of a sum, which is that of its terms, or UNKNOWN for lists, which it may concatenate."""
     written = [isinstance(each, List) or (isinstance(each, Fence) and each.bracket == "[") for each in terms]
     if all(written) and any(isinstance(each, List) for each in terms):
         return UNKNOWN
@@ -51,7 +51,10 @@ def shape_alike(reading: Inference, node: Node, left: Node, right: Node, a: Shap
 
 
 def _counts_differently(reading: Inference, first: Expr | None, second: Expr | None) -> bool:
-    """Say whether two letters count rows: a table of positions is longer than the rows it is added to."""
+    """Return whether two different sizes count rows, and record them as a condition.
+
+    A table of positions has more rows than the array that it is added to.
+    """
     if first is None or second is None or not (first.free_symbols and second.free_symbols):
         return False
     if any(map(reading.sizes.is_new, (first, second))):

@@ -27,7 +27,7 @@ __all__ = ["ColumnBlock", "Concatenate", "Explicit", "Numbers", "PlacedBlock", "
 
 
 class _OfFamily(Array):
-    """A node over all members of a family: `body` for the index `over` = 0, ..., size - 1."""
+    """Base class of the nodes that combine a family: its members are `body` at `over` = 0, ..., size - 1."""
 
     def __new__(cls, body: Array, over: Symbol, size: Sized) -> Array:
         """Build the node from the general member, its index and the number of members."""
@@ -110,7 +110,7 @@ class Tabulated(Array):
 
 
 class Numbers(Tabulated):
-    """A table of integers, such as the numbers of positions: `Numbers(Lambda((j,), j), m)`."""
+    """A table of integers, such as the position numbers 0, ..., m - 1: `Numbers(Lambda((j,), j), m)`."""
 
     @property
     def kind(self) -> str:

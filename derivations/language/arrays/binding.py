@@ -75,7 +75,7 @@ def free_symbols(node: Any) -> frozenset[Symbol]:
 
 
 def _in_subs(node: Subs, values: dict[Any, Any], incoming: set[Any]) -> Basic:
-    """Replace in the expression all symbols except its bound variables, and in the points all symbols."""
+    """Replace the free symbols of a SymPy `Subs`. Its bound variables are renamed where a value would be captured."""
     inner, variables, points = node.args
     taken = {symbol.name for symbol in {*incoming, *node.atoms(Symbol)} if isinstance(symbol, Symbol)}
     names = {}

@@ -61,7 +61,7 @@ class RelativeBuckets(Array):
 
 
 class BucketNumber(Function):
-    """`bucket` as a term: a number if all arguments are integers, else unevaluated.
+    """The function `bucket` as a SymPy expression. It is a number if all arguments are integers, else unevaluated.
 
     Proofs know it by `steps`, for numbers of buckets and a largest distance that are numbers.
     """
@@ -80,7 +80,7 @@ class BucketNumber(Function):
         return True
 
     def steps(self) -> Expr | None:
-        """Return the number as a sum of brackets, one for the first distance of each bucket; None for symbolic sizes.
+        """Return the bucket number as a sum of Iverson brackets, or None for symbolic sizes.
 
         Definition   with the distance a to one side, sum_{b >= 1} [a >= t_b], t_b the least a of a bucket number >= b;
                      in both directions a = |distance|, and half of the buckets are added for a later key
@@ -119,7 +119,7 @@ def bucket(distance: int, buckets: int, max_distance: int, bidirectional: bool) 
 
 
 class SignedBuckets(RelativeBuckets):
-    """The row of a table for the distance i - j from query i to key j: entry (i, j) is `signed_bucket(i - j, ...)`.
+    """Table rows for the distances i - j from query i to key j: entry (i, j) is `signed_bucket(i - j, ...)`.
 
     Source       He, Liu, Gao and Chen (2021), DeBERTa, in the released code of version 2
     """
@@ -139,7 +139,7 @@ class SignedBuckets(RelativeBuckets):
 
 
 class SignedBucketNumber(BucketNumber):
-    """`signed_bucket` as a term: a number if all arguments are integers, else unevaluated."""
+    """The function `signed_bucket` as a SymPy expression: a number if all arguments are integers, else unevaluated."""
 
     nargs = 3
 
@@ -149,7 +149,7 @@ class SignedBucketNumber(BucketNumber):
         return Integer(signed_bucket(*map(int, numbers))) if all(number.is_Integer for number in numbers) else None
 
     def steps(self) -> Expr | None:
-        """Return the number as a sum of brackets; None for symbolic sizes.
+        """Return the table row as a sum of Iverson brackets, or None for symbolic sizes.
 
         Definition   buckets + sum_{1 <= b < buckets} [d >= t_b] - sum_{1 <= b <= buckets} [-d >= t_b], t_b the least
                      distance of a bucket number >= b
@@ -169,7 +169,7 @@ class SignedBucketNumber(BucketNumber):
 
 
 def signed_bucket(distance: int, buckets: int, max_distance: int) -> int:
-    """Return the row of a table of 2 buckets rows for the distance i - j from query i to key j, in exact integers.
+    """Return the table row (of 2 * buckets rows) for the distance i - j from query i to key j, in exact integers.
 
     Definition   buckets + the signed bucket, at most 2 buckets - 1; with e = floor(buckets/2) and a = |distance| the
                  bucket is a for a <= e, else min(buckets, e + ceil(log(a/e)/log((max_distance - 1)/e) (e - 1)))

@@ -1,4 +1,4 @@
-"""Concatenated columns and column ranges: one product in place of several, and its parts.
+"""Column concatenation and column ranges: X [A B] gives X A and X B in one product.
 
 `ColumnConcatenation` puts matrices (or vectors) side by side. `ColumnRange` reads some columns of the result as a new
 axis, such as h blocks of d_k: (X [A B])[:, a:a + b] is X B, where A has a columns and B has b.
@@ -67,7 +67,7 @@ class ColumnConcatenation(Array):
 
 
 def _block_of(column: Expr, starts: list[Expr]) -> int | None:
-    """Guess which part contains a column such as a + k d + j: the last whose start leaves no negative term.
+    """Guess the part with a column such as a + k d + j: the last one for which column - start has no negative term.
 
     The guess may be wrong: the caller must check that the rest is a column of that part.
     """
@@ -80,13 +80,13 @@ def _block_of(column: Expr, starts: list[Expr]) -> int | None:
 
 
 class ColumnRange(Array):
-    """The columns start, start + 1, ... of a matrix, read along an axis: entry (i, j) is X[i, start + j].
+    """The columns start, start + 1, ... of a matrix, with the column axis `along`: entry (i, j) is X[i, start + j].
 
     Assumes      X has all of these columns
     """
 
     def __new__(cls, matrix: Array, start: Any, along: Sized) -> Array:
-        """Build the matrix with one column for each place of the axis `along`."""
+        """Build the matrix with one column for each index of the axis `along`."""
         return super().__new__(cls, matrix, sympify(start, strict=True), axis(along))
 
     def _infer(self) -> Shape:

@@ -1,4 +1,4 @@
-"""Contractions as they are built: the usual node of linear algebra where one has the same entries.
+"""Construction of contractions: a contraction becomes a node of linear algebra if one has the same entries.
 
 Result       a contraction that is a product of matrices, a transpose, a repeated vector or a sum of rows is written as
              that node, a number stands in front, and a sum that a Kronecker delta reduces to one term is that term
@@ -30,7 +30,7 @@ __all__ = ["Contraction", "contraction", "in_axes", "index_of", "indices_of", "o
 
 
 def contraction(indices: Any, shape: Sequence[Sized], sums: Any, factor: Any, *operands: Any) -> Array:
-    """Return a contraction, as the node of linear algebra that has the same entries where there is one."""
+    """Return the node of linear algebra with the same entries if there is one, else the contraction."""
     return _built(tuple(indices), tuple(shape), tuple(map(tuple, sums)), factor, *operands)
 
 
@@ -42,7 +42,7 @@ def _built(indices: Any, shape: Any, sums: Any, factor: Any, *operands: Any) -> 
 
 
 def in_axes(array: Array, shape: Shape) -> Array:
-    """Return an array whose axes of blocks agree with those of a shape; other blocks are read as plain axes."""
+    """Return an array whose axes of blocks agree with those of a shape. Axes with other blocks become plain axes."""
     both = zip(array.shape, shape, strict=True)
     agree = [a == b or not (isinstance(a, Blocks) and isinstance(b, Blocks)) for a, b in both]
     if all(agree):
@@ -105,7 +105,7 @@ def _whole(node: Contraction, array: Array, places: Sequence[Any]) -> bool:
 
 
 def _moved(node: Contraction) -> Array | None:
-    """Return one array as it is, transposed, repeated or summed along one axis."""
+    """Return the only operand unchanged, transposed, repeated or summed along one axis, else None."""
     (array, places), indices, sums = node.operands[0], node.indices, node.sums
     if not sums:
         if places == indices:

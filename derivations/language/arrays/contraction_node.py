@@ -58,7 +58,7 @@ def indices_of(shape: Iterable[Axis], names: str = "ijklmuvw") -> tuple[Index, .
 
 
 def operand_of(array: Array, places: Iterable[Any]) -> Places:
-    """Return an operand: the array and the place of the entry that is read, one formula or pair for each axis."""
+    """Return an operand: the array and, for each axis, the index expression (or pair) at which it is read."""
     return Places(array, *places)
 
 
@@ -107,7 +107,7 @@ class Contraction(Array):
 
     @property
     def operands(self) -> tuple[tuple[Array, tuple[Any, ...]], ...]:
-        """The arrays with the places of the entries that are read."""
+        """The arrays, each with the index expressions at which it is read."""
         return tuple((array, tuple(places)) for array, places in zip(self.args[5:], self.args[4], strict=True))
 
     @property
@@ -133,7 +133,7 @@ class Contraction(Array):
 
     @property
     def is_move(self) -> bool:
-        """Whether the entries are those of one array at other places."""
+        """Whether every entry is an entry of the one operand: there is no sum, and the factor is 1."""
         return len(self.args) == 6 and not self.sums and self.factor == 1
 
     @property
@@ -160,7 +160,7 @@ class Contraction(Array):
         return shape
 
     def _check(self, array: Array, place: Any, along: Axis) -> None:
-        """Raise `ShapeError` unless a place is linear in the indices and, as far as its sign is known, on its axis."""
+        """Raise `ShapeError` if an index expression is not linear in the indices or certainly lies outside its axis."""
         if isinstance(place, Places):
             require(
                 isinstance(along, Blocks),
@@ -174,7 +174,7 @@ class Contraction(Array):
         require(not outside, lambda: f"{array} is read at {place}, outside its axis of size {total(along)} (from 0)")
 
     def range_of(self, place: Expr, array: Array | None = None) -> tuple[Expr, Expr]:
-        """Return the first and the last place; a step whose sign is unknown counts as positive."""
+        """Return the least and the largest value of an index expression. A step of unknown sign counts as positive."""
         start, steps = self.steps(place, array or self)
         last = start
         for symbol, step in steps:
@@ -184,9 +184,9 @@ class Contraction(Array):
         return expand(start), expand(last)
 
     def steps(self, place: Expr, array: Array) -> tuple[Expr, list[tuple[Symbol, Expr]]]:
-        """Return a place as a number and the step of each index, in the order of the indices.
+        """Return an index expression as a constant and the step of each index, in the order of the indices.
 
-        Raises       ShapeError for a place that is not linear in the indices
+        Raises       ShapeError for an expression that is not linear in the indices
         """
         rest, found = expand(place), []
         for symbol in self.counts:
@@ -219,7 +219,7 @@ class Contraction(Array):
         return value
 
     def values_at(self, places: Iterable[Place]) -> dict[Symbol, Expr]:
-        """Return the values of the indices at a place of the result."""
+        """Return the values of the indices of the result at one of its entries."""
         values: dict[Symbol, Expr] = {}
         for given, own, along in zip(places, self.indices, self.shape, strict=True):
             if isinstance(own, Places):
@@ -230,7 +230,7 @@ class Contraction(Array):
         return values
 
     def read_at(self, values: dict[Symbol, Expr]) -> Iterator[tuple[Array, tuple[Place, ...]]]:
-        """Yield the operands with the places that are read for values of all indices."""
+        """Yield each operand with the indices at which it is read, for the given values of all indices."""
         for array, places in self.operands:
             yield array, tuple(_at(place, values, along) for place, along in zip(places, array.shape, strict=True))
 
@@ -242,7 +242,7 @@ def _symbols(indices: Iterable[Index]) -> Iterator[Symbol]:
 
 
 def _nested(reads: Any) -> Places:
-    """Return the places of each operand as SymPy's tuples."""
+    """Return the index expressions of each operand as SymPy tuples."""
     return Places(*(Places(*map(sympify, each)) for each in reads))
 
 
@@ -256,7 +256,7 @@ def _names(results: int, sums: int, taken: set[str]) -> list[Symbol]:
 
 
 def _at(place: Any, values: dict[Symbol, Expr], along: Axis) -> Place:
-    """Return the place of an operand's entry, with values for the indices."""
+    """Return one index of an operand, with values put in for the symbols."""
     if isinstance(place, Places):
         block, rest = (part.xreplace(values) for part in place)
         return Pair(block, rest, along.size)

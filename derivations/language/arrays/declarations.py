@@ -42,7 +42,7 @@ _DEMANDS = ((), *((sign,) for sign in _SIGNS), ("integer",), *(("integer", sign)
 
 
 def at_places(body: Any, places: Mapping[Symbol, Expr]) -> Any:
-    """Return an expression with indices replaced by places of axes.
+    """Return an expression with its index symbols replaced by index values.
 
     Raises `ShapeError` for an index whose declaration excludes some integers >= 0.
     """

@@ -20,7 +20,7 @@ __all__ = ["Normalised", "RowExponentials", "RowMax", "row_exponentials"]
 
 
 class RowExponentials(Array):
-    """A base raised to the scores of every row; with a mask, hidden keys give 0.
+    """The powers base^(x_ij - r_i) of scores x, where r_i is the largest visible score of row i. Hidden keys give 0.
 
     Definition   e_ij = base^(x_ij - r_i);  with a mask, M_ij base^(x_ij - r_i); r_i is the largest visible x of row i
     Result       base^(x_ij - r_i) = exp(y_ij - R_i) with y = x ln(base) and R_i its largest visible entry, as base > 1;
@@ -76,7 +76,7 @@ class RowExponentials(Array):
 
 
 def row_exponentials(scores: Array, mask: Array | None = None, base: Any = E) -> RowExponentials:
-    """Return a base raised to the scores of every row; if a mask is given, hidden keys give 0."""
+    """Return the powers base^(x_ij - r_i) of scores x, as `RowExponentials` defines them. Hidden keys give 0."""
     return RowExponentials(scores, sympify(base, strict=True), *([] if mask is None else [mask]))
 
 

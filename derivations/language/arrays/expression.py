@@ -169,7 +169,7 @@ class Array(Displayed, Basic):
     def entry(self, *places: Any) -> Expr:
         """Return one entry as an ordinary SymPy expression.
 
-        Places count from 0; a place on an axis of blocks may be a pair (block, place in the block).
+        Indices count from 0. An index on an axis of blocks may be a pair (block, index in the block).
         """
         require(
             len(places) == len(self.shape),
@@ -184,14 +184,14 @@ class Array(Displayed, Basic):
         return Deferred(self, *pairs) if is_deferring() else self._within(pairs)
 
     def entry_at(self, given: list[Place]) -> Expr:
-        """Return the entry at places that were already checked."""
+        """Return the entry at indices that were already checked."""
         return self._entry(*given)
 
     def _within(self, given: list[Place]) -> Expr:
-        """Return the entry, with the condition that each place is on its axis.
+        """Return the entry, with the side condition that each index lies on its axis.
 
-        The formula of an entry may not contain a place: a mask of ones is 1 everywhere. So a condition is attached to
-        the entry unless something else implies it: an index of a sum, or a place of a variable inside the entry.
+        The formula of an entry may not contain an index: a mask of ones is 1 everywhere. So a condition is attached to
+        the entry unless something else implies it: a sum over that index, or a variable that is read at it.
         """
         wanted = [own for place, along in zip(given, self.shape, strict=True) for own in on_axis(place, along)]
         # what is known here is known for the operands: an index of this node need not be checked again inside
@@ -205,7 +205,7 @@ class Array(Displayed, Basic):
         return value
 
     def __getitem__(self, places: Any) -> Any:
-        """Return an entry if every axis gets a place; for one leading place return the member (row i is `X[i]`)."""
+        """Return an entry if every axis gets an index. One leading index alone gives a member (row i is `X[i]`)."""
         places = places if isinstance(places, tuple) else (places,)
         if len(places) == len(self.shape):
             return self.entry(*places)
@@ -227,7 +227,7 @@ class Array(Displayed, Basic):
         return Product(self, other) if isinstance(other, Array) else NotImplemented
 
     def __rmatmul__(self, other: Any) -> Array:
-        """Refuse a product with what is not an array: Python asks here where the left operand has no answer."""
+        """Refuse a product whose left operand is not an array."""
         refuse_function(other)
         return NotImplemented
 
@@ -283,13 +283,13 @@ class Array(Displayed, Basic):
         return refuse_quotient(other, self) if isinstance(other, _NUMBERS) else NotImplemented
 
     def __pow__(self, exponent: Any) -> Array:
-        """Refuse a power, which could be that of every entry or that of a matrix."""
+        """Refuse a power, because it could mean the power of every entry or the power of the matrix."""
         refuse_power(self, exponent)
 
     _eval_power = __pow__  # SymPy's `sqrt` and `Pow` ask for this
 
     def as_coefficient(self, _: Any) -> Any:
-        """Refuse to be the argument of SymPy's `cos`, `tanh` and others, which ask for this."""
+        """Refuse to be an argument of SymPy's `cos`, `tanh` and similar functions, which call this method."""
         refuse_argument(self)
 
     def __neg__(self) -> Array:
@@ -318,7 +318,7 @@ def _place(given: Any, along: Axis) -> Place:
 
 
 def _split(place: Place, along: Axis) -> Place:
-    """Return a place such as 2 k + j on an axis of blocks as a pair; the caller must check its range."""
+    """Return an index such as 2 k + j on an axis of blocks as a pair. The caller must check its range."""
     if not isinstance(along, Blocks) or isinstance(place, Pair | Integer):
         return place
     block, rest = split(place, along.size)
@@ -327,7 +327,7 @@ def _split(place: Place, along: Axis) -> Place:
 
 
 class OnlyEntry(Symbol):
-    """The entry of an array of rank 0: a symbol that may be random, as entries may and other symbols may not."""
+    """The entry of an array of rank 0: a symbol that may be random, unlike other symbols."""
 
     __slots__ = ()
 
@@ -402,7 +402,7 @@ def token_array(name: str, *shape: Sized) -> Variable:
 
 
 class Member(Array):
-    """The member at one place of the leading axis: row i of a matrix, the weights of head i."""
+    """The member at one index of the leading axis, such as row i of a matrix or the weights of head i."""
 
     def _infer(self) -> Shape:
         require(len(self.args[0].shape) >= 1, lambda: f"{self.args[0]} is a scalar: it has no rows")
@@ -568,7 +568,7 @@ class ColumnBroadcast(Array):
 
 
 def broadcast_hint(first: Array, second: Array) -> str:
-    """Return, for a vector or a number beside a larger array, how the shapes become equal; or nothing."""
+    """Return advice on how to broadcast a vector or a number to a larger array, or an empty string."""
     vector, matrix = sorted((first, second), key=lambda each: len(each.shape))
     if not vector.shape and matrix.shape:
         return f'; named("shifted", x + y, x, y)({matrix}, {vector}) adds {vector} to every entry'

@@ -108,7 +108,7 @@ class Named(Displayed, Basic):
         return self.args[2:] or self.formula.variables
 
     def __call__(self, *arrays: Any) -> Any:
-        """Apply the function to every entry of arrays, or to numbers such as b x: then the value is its formula."""
+        """Apply the function to every entry of arrays. For scalars such as b x, return its formula with them put in."""
         if arrays and not any(isinstance(each, Array) for each in arrays):
             with suppress(SympifyError):
                 numbers = [sympify(each, strict=True) for each in arrays]
@@ -124,7 +124,7 @@ def named(name: str, formula: Any, *variables: Symbol) -> Named:
     if not isinstance(name, str) or not isinstance(formula, Expr) or not all(isinstance(v, Symbol) for v in variables):
         raise TypeError(f"a function has a name, a formula and its variables, not {name!r}, {formula!r}, {variables!r}")
     if not variables:
-        raise TypeError(f"the function {name} has no variable: write it behind the formula, named({name!r}, ..., x)")
+        raise TypeError(f"the function {name} has no variable: write it after the formula, named({name!r}, ..., x)")
     written = Lambda(variables, formula)
     kept = written.variables == variables  # Lambda(x, x) becomes SymPy's one identity, whose variable is undeclared
     function = Named(name, written, *(() if kept or not any(map(demands, variables)) else variables))
@@ -183,7 +183,7 @@ class Elementwise(Array):
 
 
 def _at_numbers(function: Named, numbers: Sequence[Expr]) -> Expr:
-    """Return the formula of a function at numbers."""
+    """Return the formula of a function with scalars put in for its variables."""
     values = dict(zip(function.formula.variables, numbers, strict=True))
     return _admitted(_put_in(function.formula.expr, values), dict(zip(function.variables, numbers, strict=True)))
 
@@ -379,7 +379,7 @@ class Lookup(Array):
 
 
 def _at(array: Array, places: tuple[Place, ...]) -> Expr:
-    """Return the entry of an array; an array of rank 0 has the same entry at all places."""
+    """Return the entry of an array. An array of rank 0 has the same entry at all indices."""
     return array.entry(*places) if array.shape else array.entry()
 
 

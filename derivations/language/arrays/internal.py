@@ -16,7 +16,7 @@ MARK = "\x1f"
 
 
 class Internal(Symbol):
-    """A symbol for a general place, for any index, or for an argument."""
+    """A symbol for an arbitrary index or an argument of a function."""
 
     __slots__ = ()
 

@@ -34,7 +34,7 @@ class BandMask(Array):
 
     @property
     def sides(self) -> tuple[Axis, Axis]:
-        """The queries and the keys."""
+        """The numbers of queries and of keys."""
         return self.args[0], self.args[1]
 
     @property
@@ -167,7 +167,7 @@ def as_band(mask: Array) -> BandMask | None:
 
 
 def chunks_of(mask: Array) -> Expr | None:
-    """Return c for a table by which query i sees the keys from the start of its chunk, j >= c floor(i/c), else None."""
+    """Return the chunk length c of a table by which query i sees the keys j >= c floor(i/c), else None."""
     if not isinstance(mask, Tabulated) or len(mask.shape) != 2:
         return None
     row, column = mask.args[0].variables

@@ -48,7 +48,7 @@ Axes = tuple[int | None, ...]  # for each axis of an operand, the axis of the no
 
 @singledispatch
 def operand_axes(node: Array) -> dict[int, Axes]:
-    """Return, for each operand by its argument number, which axis of the node each of its axes becomes."""
+    """Return, by argument number of the operand, the axis of the node that each axis of the operand becomes."""
     raise NotCausal(f"no rule says which positions {node} reads: decoding with a cache knows no {type(node).__name__}")
 
 

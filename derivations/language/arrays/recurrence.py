@@ -1,4 +1,4 @@
-r"""Linear recurrences over positions: every state is a changed state before it and what its position adds.
+r"""Linear recurrences over positions: each state is a matrix times the previous state, plus a term of its position.
 
 Definition   H_t = A_t H_{t-1} + B_t with H_{-1} = 0; backwards H_t = A_{t+1} H_{t+1} + B_t with H_n = 0. A_t is
              diagonal, exp(L_t), or diagonal plus a matrix of rank one: A_t H = exp(L_t) o H + w_t (r_t^T H)
@@ -43,7 +43,7 @@ class Recurrence(Array):
         written: Array | None = None,
         read: Array | None = None,
     ) -> Array:
-        """Build the states from the decays and what every position adds; `backwards` is 0 or 1.
+        """Build the states from the logarithms of the decays and the added terms. `backwards` is 0 or 1.
 
         With `written` and `read` the matrix of a step has a part of rank one.
         """
@@ -53,17 +53,17 @@ class Recurrence(Array):
 
     @property
     def backwards(self) -> bool:
-        """Whether the last position is the first one that is read."""
+        """Whether the recurrence runs from the last position to the first."""
         return self.args[2] == 1
 
     @property
     def factors(self) -> tuple[Array, ...]:
-        """The columns w and the rows r of the part of rank one; nothing where the matrices are diagonal."""
+        """The columns w and the rows r of the rank-one part. The tuple is empty if the matrices are diagonal."""
         return self.args[3:]
 
     @property
     def is_by_law(self) -> bool:
-        """Whether the law alone determines the states: only diagonal matrices give a sum over the past."""
+        """Whether only the recurrence relation gives the states. Diagonal matrices also give a sum over the past."""
         return bool(self.factors)
 
     def transposed(self, added: Array) -> Recurrence:
@@ -73,7 +73,7 @@ class Recurrence(Array):
         return found
 
     def law(self, states: Array) -> Array:
-        """Return the right-hand side of the law: the states of the recurrence alone are what it makes of them.
+        """Return the right-hand side of the recurrence relation at `states`. Its only fixed point is the recurrence.
 
         Definition   exp(L_t) o H_{t-1} + w_t (r_t^T H_{t-1}) + B_t, where no state is before the first position
         """
@@ -132,7 +132,7 @@ class Recurrence(Array):
         return sum_along(along, reaching, avoid, (at, along - 1) if self.backwards else (Integer(0), at))
 
     def _by_the_law(self, *places: Place) -> Expr:
-        """Return an entry at a numbered position, from the entries of the position before it."""
+        """Return an entry at a position that is a number, from the entries of the previous state."""
         at = flat(places[0])
         steps = expand(total(self.shape[0]) - 1 - at) if self.backwards else at
         if not isinstance(steps, Integer):
@@ -140,7 +140,7 @@ class Recurrence(Array):
         return self.args[1].entry(at, *places[1:]) if steps == 0 else self.entry_by_law(self.entry, *places)
 
     def entry_by_law(self, state: Callable[..., Expr], *places: Place) -> Expr:
-        """Return an entry by the law; `state` gives those of the position before it, by their places."""
+        """Return an entry by the recurrence relation. `state` gives the entries of the previous state by index."""
         logarithms, added, _, *factors = self.args
         at, rest = flat(places[0]), places[1:]
         of, before = (at + 1, at + 1) if self.backwards else (at, at - 1)
@@ -159,7 +159,7 @@ class Recurrence(Array):
 
 
 def _require_first_axes(part: Array, added: Array, least: int) -> None:
-    """Raise `ShapeError` unless an array has at least so many axes, which are the first ones of another array."""
+    """Raise `ShapeError` unless an array has at least `least` axes, which equal the first axes of another array."""
     leading = added.shape[: len(part.shape)]
     require(
         least <= len(part.shape) <= len(added.shape) and all(map(same_size, part.shape, leading)),

@@ -61,7 +61,7 @@ def refuse_function(value: Any) -> None:
 
 
 def _calls(value: Basic) -> Iterator[Function]:
-    """Yield the functions in an expression, without the inside of layers: it was looked at when they were defined."""
+    """Yield the function calls in an expression. Those inside layers were checked when the layers were defined."""
     if isinstance(value, Function):
         yield value
     for part in value.args:

@@ -1,8 +1,8 @@
 """Routing of rows to matrices of a family: the k largest entries of each row, and the products by routed matrices.
 
-`TopK` gives the places of the largest entries, `TopKMask` shows them to attention. `RoutedProduct` multiplies every row
-by the one matrix that its number selects, so that each row needs k of the E matrices. `RoutedOuter` is the gradient of
-that product by the matrices; its gradient with respect to the rows uses a `BatchTranspose`.
+`TopK` gives the columns of the largest entries, `TopKMask` shows them to attention. `RoutedProduct` multiplies every
+row by the one matrix that its number selects, so that each row needs k of the E matrices. `RoutedOuter` is the gradient
+of that product with respect to the matrices; its gradient with respect to the rows uses a `BatchTranspose`.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ __all__ = ["BatchTranspose", "RoutedOuter", "RoutedProduct", "TopK", "TopKMask"]
 
 
 class TopK(Array):
-    """The places of the k largest entries of each row: entry (s, i) is the place with rank s in row i.
+    """The column numbers of the k largest entries of each row: entry (s, i) is the column with rank s in row i.
 
-    Definition   the largest entry has rank 0; of equal entries the one at the smaller place comes first
-    Shapes       scores (n, m), result (k, n), integers: k vectors of one place for each row
+    Definition   the largest entry has rank 0; of equal entries the one in the smaller column comes first
+    Shapes       scores (n, m), result (k, n), integers: k vectors of one column number for each row
     Assumes      k <= m
     """
 
     def __new__(cls, scores: Array, count: Sized) -> Array:
-        """Build the array of the places of the `count` largest entries of each row."""
+        """Build the array of the column numbers of the `count` largest entries of each row."""
         return super().__new__(cls, scores, axis(count))
 
     def _infer(self) -> Shape:
@@ -68,7 +68,7 @@ class TopK(Array):
 
 
 def _ahead(scores: Array, row: Expr, of: Expr, before: Expr) -> Expr:
-    """Return 1 if the entry at place `before` of a row ranks before the entry at place `of`, else 0."""
+    """Return 1 if the entry in column `before` of a row ranks before the entry in column `of`, else 0."""
     larger, no_less = (
         Iverson(relation(scores.entry(row, before), scores.entry(row, of), evaluate=False)) for relation in (Gt, Ge)
     )
@@ -76,10 +76,10 @@ def _ahead(scores: Array, row: Expr, of: Expr, before: Expr) -> Expr:
 
 
 class TopKMask(Array):
-    """The mask of the k largest visible entries of each row; where a row has no more than k, all that are visible.
+    """The mask of the k largest visible entries of each row, or of all visible entries if there are at most k.
 
-    Definition   entry (i, j) is 1 if place j is visible in row i, and fewer than k visible entries of the row are
-                 larger, or equal and at a smaller place
+    Definition   entry (i, j) is 1 if column j is visible in row i, and fewer than k visible entries of the row are
+                 larger, or equal and in a smaller column
     Shapes       scores (n, m), mask (n, m), result (n, m), boolean
     """
 

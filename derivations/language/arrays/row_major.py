@@ -1,4 +1,4 @@
-"""Row-major places: ranges of places that several indices run through, each place once.
+"""Row-major ranges: several indices together run through a range of values, each value once.
 
 Definition   start + step (i_1 n_2 n_3 + i_2 n_3 + i_3), for indices with n_1, n_2, n_3 values: a slice of an axis for
              one index, a split axis for several
@@ -19,21 +19,21 @@ __all__ = ["Range", "placed", "row_major"]
 
 
 class Range(NamedTuple):
-    """The places start + step * (row-major number of the values of the symbols)."""
+    """The values start + step * (row-major number of the index symbols)."""
 
     start: Expr
     step: Expr
     symbols: list[Symbol]
 
     def length(self, counts: dict[Symbol, Expr]) -> Expr:
-        """Return the number of places."""
+        """Return the number of values."""
         return Mul(*(counts[symbol] for symbol in self.symbols))
 
 
 def row_major(node: Contraction, place: Expr, array: Array | None = None) -> Range | None:
-    """Return a place as a range: the innermost index has the least step, each other one steps over all inside it.
+    """Return an index expression as a row-major range, in which each index steps over all values of the inner indices.
 
-    Result       None for any other place, such as i + j or n - 1 - i
+    Result       None for any other expression, such as i + j or n - 1 - i
     """
     start, steps = node.steps(place, array or node)
     for innermost, step in steps:
@@ -51,7 +51,7 @@ def row_major(node: Contraction, place: Expr, array: Array | None = None) -> Ran
 
 
 def placed(node: Contraction) -> tuple[dict[Symbol, Range], Expr]:
-    """Return the indices of the result along which values are placed among zeros, and the rest of the factor."""
+    """Return the ranges, by index of the result, in which values stand among zeros, and the rest of the factor."""
     summed = {symbol for symbol, _ in node.sums}
     read = {symbol for _, places in node.operands for place in places for symbol in place.free_symbols}
     found: dict[Symbol, Range] = {}

@@ -21,7 +21,7 @@ __all__ = ["PlacedRows", "RowRange", "Stacked", "strided_windows"]
 
 
 def _require_rows(what: str, start: Expr, last: Expr, rows: Expr, step: Expr) -> None:
-    """Raise `ShapeError` if it is certain that a matrix of so many rows does not have these rows."""
+    """Raise `ShapeError` if a matrix of `rows` rows certainly lacks one of the rows start, start + step, ..., last."""
     require(bool(step.is_integer and step.is_positive), lambda: f"{what}: the step must be an integer >= 1, not {step}")
     require(start.is_integer is not False, lambda: f"{what}: the first row must be an integer, not {start}")
     require(start.is_negative is not True, lambda: f"{what}: rows count from 0, there is no row {start}")

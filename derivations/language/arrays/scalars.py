@@ -97,13 +97,13 @@ class Variance(Function):
 
 
 class Within(Function):
-    """A value with the side condition 0 <= place < size, `Within(value, place, size)`: the place is on its axis."""
+    """A value with the condition that an index is on its axis: `Within(value, place, size)` needs 0 <= place < size."""
 
     nargs = 3
 
     @classmethod
     def eval(cls, value: Any, place: Any, size: Any) -> Expr | None:
-        """Drop the condition if place and size are numbers that fulfil it."""
+        """Drop the condition if `place` and `size` are integers that satisfy it."""
         return value if isinstance(place, Integer) and isinstance(size, Integer) and 0 <= place < size else None
 
     def _eval_is_real(self) -> bool | None:
@@ -119,7 +119,7 @@ class Admitted(Within):
 
 @lru_cache(maxsize=1 << 13)
 def without_conditions(expression: Any) -> Any:
-    """Return an expression without `Within` and `Admitted`, whose conditions only proofs need: to print or compile."""
+    """Return an expression without the side conditions `Within` and `Admitted`, in order to print or compile it."""
     if isinstance(expression, Within):
         return without_conditions(expression.args[0])
     if getattr(expression, "closed", False) or not expression.has(Within):

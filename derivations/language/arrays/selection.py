@@ -51,7 +51,7 @@ def _require_tokens(what: str, tokens: Array, rank: int = 1) -> None:
 
 
 def _require_a_number_each(what: str, entries: Array, numbers: Array, rank: int) -> None:
-    """Require a matrix of numbers for the entries of a matrix, or of each of several matrices."""
+    """Raise `ShapeError` unless `numbers` is an integer matrix with the shape of one matrix, or of each of several."""
     _require_tokens(what, numbers, 2)
     require(
         len(entries.shape) == rank and all(map(same_size, entries.shape[-2:], numbers.shape)),
@@ -172,10 +172,10 @@ class ScatterRows(Array):
 
 
 class EveryOther(Array):
-    """Every other column of a matrix: the even columns for place 0, the odd columns for place 1."""
+    """Every other column of a matrix: the even columns if `place` is 0, the odd columns if it is 1."""
 
     def __new__(cls, wide: Array, place: int | Expr) -> Array:
-        """Build the matrix of the columns place, place + 2, ..."""
+        """Build the matrix of the columns `place`, `place` + 2, ..."""
         return super().__new__(cls, wide, sympify(place, strict=True))
 
     def _infer(self) -> Shape:
@@ -253,7 +253,7 @@ class AddedWindows(Array):
 
 
 class Chosen(Array):
-    """One matrix for each column of a table, its entries selected by number: table[numbers[i, j], t] at (t, i, j).
+    """One matrix for each column of a table: entry (t, i, j) is table[numbers[i, j], t].
 
     Assumes      0 <= numbers[i, j] < number of rows of the table
     """

@@ -50,7 +50,7 @@ class ShapeError(ValueError):
 
 
 class Blocks(Basic):
-    """An axis of `count` consecutive blocks of `size` places each."""
+    """An axis of `count` consecutive blocks of `size` elements each."""
 
     @property
     def count(self) -> Expr:
@@ -59,12 +59,12 @@ class Blocks(Basic):
 
     @property
     def size(self) -> Expr:
-        """Places in one block."""
+        """Number of elements in one block."""
         return self.args[1]
 
 
 class Pair(NamedTuple):
-    """A place on an axis of blocks of `size` places: place number `place` in block number `block`, both from 0."""
+    """An index on an axis of blocks of `size` elements: element `place` of block `block`, both counted from 0."""
 
     block: Expr
     place: Expr
@@ -101,17 +101,17 @@ def axis(value: Sized) -> Axis:
 
 
 def total(value: Axis) -> Expr:
-    """Return the number of places on an axis."""
+    """Return the length of an axis. An axis of blocks has count * size elements."""
     return value.count * value.size if isinstance(value, Blocks) else value
 
 
 def same_size(a: Axis, b: Axis) -> bool:
-    """Return whether two axes have the same number of places, for all values of the sizes."""
+    """Return whether two axes have the same length for all values of the size symbols."""
     return bool(a == b or expand(total(a) - total(b)) == 0)
 
 
 def join(a: Axis, b: Axis) -> Axis:
-    """Return the finer of two axes of the same size: the axis of blocks, if one of them is.
+    """Return one of two axes of the same length: the axis of blocks if there is one.
 
     Raises `ShapeError` if both are axes of blocks, but of different blocks.
     """
@@ -121,7 +121,7 @@ def join(a: Axis, b: Axis) -> Axis:
 
 
 def on_axis(place: Place, along: Axis) -> tuple[tuple[Expr, Expr], ...]:
-    """Return the pairs (number, size) with 0 <= number < size that must hold for a place to be on an axis."""
+    """Return pairs (number, size): an index lies on an axis if 0 <= number < size for each of them."""
     if isinstance(place, Pair) and isinstance(along, Blocks):
         return (place.block, along.count), (place.place, along.size)
     return ((flat(place), total(along)),)
@@ -129,7 +129,7 @@ def on_axis(place: Place, along: Axis) -> tuple[tuple[Expr, Expr], ...]:
 
 @contextmanager
 def lying(places: Iterable[tuple[Expr, Expr]]) -> Iterator[list[tuple[Expr, Expr]]]:
-    """Record inside the block that places are on axes of the given sizes; yield the pairs that were not yet known."""
+    """Treat 0 <= index < size as known inside the `with` block for given pairs, and yield the pairs that are new."""
     known = _lying.get()
     new = [own for own in places if own not in known]
     before = _lying.set(known.union(new))
@@ -140,12 +140,12 @@ def lying(places: Iterable[tuple[Expr, Expr]]) -> Iterator[list[tuple[Expr, Expr
 
 
 def flat(place: Place) -> Expr:
-    """Return a place as one number, counted from 0."""
+    """Return an index as one number, counted from 0."""
     return place.block * place.size + place.place if isinstance(place, Pair) else place
 
 
 def pair(place: Place, along: Blocks) -> Pair:
-    """Return a place on an axis of blocks as a pair; an integer can be split only if the block size is an integer."""
+    """Return an index on an axis of blocks as a `Pair`. An integer is split only if the block size is an integer."""
     if isinstance(place, Pair):
         if place.size != along.size:
             raise ShapeError(f"a place in a block of {place.size} does not fit a block of {along.size}")
@@ -162,9 +162,9 @@ def pair(place: Place, along: Blocks) -> Pair:
 
 
 def split(place: Expr, size: Expr) -> tuple[Expr, Expr]:
-    """Return (block, rest) with place = block * size + rest; the terms that are multiples of the size give the block.
+    """Return (block, rest) with index = block * size + rest. The terms that are multiples of the size give the block.
 
-    The pair names the same place only if 0 <= rest < size, which the caller must ensure.
+    The pair is the same index only if 0 <= rest < size, which the caller must ensure.
     """
     block, rest = Integer(0), Integer(0)
     for term in Add.make_args(expand(place)):
@@ -181,9 +181,9 @@ def split(place: Expr, size: Expr) -> tuple[Expr, Expr]:
 def sum_along(
     along: Axis, term: Callable[[Place], Expr], avoid: set[Symbol], between: tuple[Expr, Expr] | None = None
 ) -> Expr:
-    """Return the sum of `term(place)` over the places of an axis, with index names that are not in `avoid`.
+    """Return the sum of `term(index)` over all indices of an axis, with index names that are not in `avoid`.
 
-    The places are all, or on an axis without blocks those from the first to the last one that `between` states.
+    On an axis without blocks, `between` may limit the sum to the indices from its first to its second value.
     """
     avoid = avoid | _bound.get()
     first = fresh_index(avoid)
@@ -209,7 +209,7 @@ def shape_text(shape: Iterable[Axis]) -> str:
 
 
 def shape_called(text: str) -> tuple[Expr, ...]:
-    """Return the shape that a user writes, such as `n,2*d,3`: names, numbers, and products of these.
+    """Parse the text of a shape, such as `n,2*d,3`: names, numbers, and products of these.
 
     Raises       ValueError for anything else; nothing is evaluated
     """

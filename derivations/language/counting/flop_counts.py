@@ -124,7 +124,7 @@ def _training(layer: Layer, batch: Expr, convention: Convention, recomputed: Ite
 
 
 def _paths_of(layer: Layer, names: frozenset[str], path: str = "") -> Iterator[str]:
-    """Yield the dotted names of the parts that are called by a given name or apply such a layer; "" for the layer."""
+    """Yield the dotted names of the parts whose own name or layer name is in `names`, and "" for the whole layer."""
     if layer.name in names:
         yield path
         return

@@ -112,7 +112,7 @@ def backward_parts(layer: Layer, wanted: frozenset[str], known: Known, batch: Ex
 
 
 def _needed(layer: Layer) -> set[Variable]:
-    """Return the variables whose gradient the outputs of a layer need: a choice, such as a mask, has none."""
+    """Return the variables of a layer that need a gradient. Booleans and integers, such as masks, have none."""
     needed = {*layer.outputs}
     for equation in reversed(layer.equations):
         if equation.variable in needed:
@@ -201,12 +201,12 @@ class _Counting:
             self.node(operand, at, inner)
 
     def called(self, node: Pullback, times: Expr) -> set[str]:
-        """Return the set of names whose gradients one backward pass of an applied layer gives together."""
+        """Return the set of names whose gradients one backward pass of an applied layer computes together."""
         # one backward pass gives the gradients with respect to all inputs of a part, so its pullbacks share one entry
         return self.pulled.setdefault((node.applied, node.cotangent, times), set())
 
     def applied(self, node: Apply, asked: Visible | None, times: Expr) -> None:
-        """Count an applied layer under its name, and a repetition for all its layers."""
+        """Count an applied layer under its name. A repetition counts once for each of its layers."""
         layer, bound = node.layer, node.bound
         given = [
             *zip(layer.inputs, node.arguments, strict=True),
@@ -272,7 +272,7 @@ class _Counting:
         return counted
 
     def product(self, node: Array, asked: Visible | None) -> Flops:
-        """Return the operations of a product: in full, or at the visible pairs of its entries or of an operand's."""
+        """Return the operations of a product: in full, halved, or at the visible pairs of the result or an operand."""
         left, right = node.args
         inner = total(left.shape[-1]) if isinstance(node, Product) else Integer(1)  # v w^T: one product for each entry
         sums = entries(node.shape)

@@ -44,7 +44,7 @@ def _has_products(layer: Layer) -> bool:
 
 @lru_cache(maxsize=256)
 def live_entries(layer: Layer, fused: Callable[[Layer], bool] = is_fused) -> tuple[Expr, ...]:
-    """Return the numbers of live entries at the equations of a layer, each once; the largest is the working memory.
+    """Return the distinct numbers of live entries at the equations of a layer. The largest is the working memory.
 
     Definition   inputs of the layer count as long as they are read; parameters do not count
     Units        entries; which is the largest depends on the sizes
@@ -55,7 +55,7 @@ def live_entries(layer: Layer, fused: Callable[[Layer], bool] = is_fused) -> tup
 
 @dataclass(frozen=True)
 class _Moment:
-    """The entries that are live at an equation inside a layer, and those of the output of the layer."""
+    """The numbers of live entries at an equation of a layer: of inner arrays, and of the outputs."""
 
     inside: Expr
     output: Expr
@@ -63,7 +63,7 @@ class _Moment:
 
 @lru_cache(maxsize=512)
 def _moments(layer: Layer, given: frozenset[str], fused: Callable[[Layer], bool]) -> tuple[_Moment, ...]:
-    """Return the live entries at every equation; `given` are the inputs that nothing else reads."""
+    """Return the live entries at every equation. `given` names the inputs that nothing outside reads later."""
     equations = layer.equations
     last = _last_reads(layer)
     sizes = {v.name: entries(v.shape) for v in layer.inputs if v.name in given and v.kind == "real"}
@@ -93,7 +93,7 @@ def _moments(layer: Layer, given: frozenset[str], fused: Callable[[Layer], bool]
 
 
 def _size(equation: Equation, layer: Layer) -> Expr:
-    """Return the entries that an equation allocates: none for a view of another array."""
+    """Return the number of entries that an equation allocates. A view of another array allocates none."""
     variable = equation.variable
     if variable.kind != "real" or _viewed(equation.value) is not None:
         return ZERO
@@ -108,7 +108,7 @@ def _only_added(variable: Variable, layer: Layer) -> bool:
 
 
 def _viewed(node: Array) -> Variable | None:
-    """Return the array whose entries a node only arranges anew, or None: heads side by side are written in place."""
+    """Return the array whose entries a node only rearranges, or None. Concatenation counts as writing in place."""
     while isinstance(node, Transpose | Concatenate | Member):
         node = node.args[0]
     return node if isinstance(node, Variable) else None
@@ -126,7 +126,7 @@ def _last_reads(layer: Layer) -> dict[str, int]:
 
 
 def _spent(applied: Apply, last: dict[str, int], number: int) -> dict[str, str]:
-    """Return the arrays that are given to a part and read by nothing later, with the names that the part has for them.
+    """Return the arguments of a part that nothing reads later, each with the name of its input in the part.
 
     The first input of a repetition is that of its first layer; the later ones work in its place.
     """

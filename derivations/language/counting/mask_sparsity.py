@@ -56,7 +56,7 @@ def visible_pairs(mask: Array) -> Expr | None:
 
 @visible_pairs.register
 def _(mask: MaskConjunction) -> Expr | None:
-    """The number of pairs that both show: exact for two bands and for causal chunks.
+    """The number of pairs that both masks show. It is exact for two bands, and for a causal mask with chunks.
 
     Else it is the smallest known number, an upper bound.
     """
@@ -65,7 +65,7 @@ def _(mask: MaskConjunction) -> Expr | None:
         return both.pairs
     for one, other in (mask.args, mask.args[::-1]):
         if isinstance(one, CausalMask) and chunks_of(other) is not None:
-            # the keys before a chunk are behind none of its queries: the causal mask shows them all
+            # no key before a chunk comes after one of its queries: the causal mask shows them all
             return one.pairs - (total(one.sides[0]) ** 2 - visible_pairs(other))
     known = [pairs for part in mask.args if (pairs := visible_pairs(part)) is not None]
     # a pair that both masks show is shown by each of them
@@ -104,7 +104,7 @@ class Known:
 
 @dataclass
 class MaskSparsity:
-    """For variables of some equations: known masks, zeros at hidden pairs, and the pairs at which they are read."""
+    """What is known of the variables of equations: masks, zeros at hidden pairs, and the pairs that are read."""
 
     masks: dict[Variable, Array] = field(default_factory=dict)
     zeros: dict[Variable, Visible] = field(default_factory=dict)
@@ -125,7 +125,7 @@ class MaskSparsity:
         return node if visible_pairs(node) is not None else None
 
     def of_softmax(self, node: RowSoftmax | TopKMask) -> Visible | None:
-        """Return the pairs that a softmax, or a choice of the largest, with a known mask reads, else None."""
+        """Return the pairs that a softmax or a top-k mask reads if its mask is known, else None."""
         known = self.mask(node.args[1]) if len(node.args) > 1 else None
         return None if known is None else Visible(known)
 
@@ -151,7 +151,7 @@ class MaskSparsity:
         return self.visible(node.args[1]) if isinstance(node, Scaled) else None
 
     def known(self, node: Apply, asked: Visible | None) -> Known:
-        """Return the knowledge of an applied layer whose output is read at some pairs."""
+        """Return what is known of an applied layer whose output is read at the pairs `asked`."""
         given = [*zip(node.layer.inputs, node.arguments, strict=True)]
         masks = ((v, mask) for v, value in given if v.is_mask and (mask := self.mask(value)) is not None)
         if isinstance(node, Repeat):  # the first input of the next layer is what this one returns
@@ -160,7 +160,7 @@ class MaskSparsity:
         return Known(frozenset(masks), frozenset(zeros), asked)
 
     def reads(self, node: Array, asked: Visible | None) -> Iterator[tuple[Array, Visible | None]]:
-        """Yield each operand of a node and the pairs at which it is read, if the node is read at some pairs."""
+        """Yield each operand with the pairs at which it is read when the node is read at the pairs `asked`."""
         if isinstance(node, RowSoftmax | TopKMask):
             yield node.args[0], self.of_softmax(node)
         elif isinstance(node, Contraction):
@@ -199,7 +199,7 @@ def sparsity_of_layer(layer: Layer, known: Known) -> MaskSparsity:
 
 
 def sparsity_of_equations(equations: Iterable[Equation], known: Known, outputs: Iterable[Variable]) -> MaskSparsity:
-    """Return the masks and zeros of the variables, equation by equation, and then from the last back who reads them."""
+    """Return the masks and zeros, found in a pass over the equations, and the read pairs, found in a pass backwards."""
     sparsity = MaskSparsity(dict(known.masks), dict(known.zeros))
     ordered = tuple(equations)
     for equation in ordered:
@@ -228,5 +228,5 @@ def _collect(
 
 
 def _agreed(uses: set[Visible | None] | None) -> Visible | None:
-    """Return the pairs at which all readers read an array; if they differ or do not exist, None for everywhere."""
+    """Return the pairs at which all readers read an array. None means all pairs, if readers differ or are absent."""
     return next(iter(uses)) if uses and len(uses) == 1 else None

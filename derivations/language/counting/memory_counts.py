@@ -143,7 +143,7 @@ def attention_layers(layer: Layer) -> tuple[str, ...]:
 
 
 def is_attention(layer: Layer) -> bool:
-    """Return whether a layer itself takes the softmax of rows, and neither it nor its parts have parameters."""
+    """Return whether a layer of several equations itself takes a row softmax, and it has no parameters at any depth."""
     learned = any(inner.parameters for inner in _layers(layer))
     # More than one equation, because the layer `softmax` alone is not attention.
     return not learned and len(layer.equations) > 1 and any(_takes_softmax(e.value) for e in layer.equations)

@@ -239,7 +239,7 @@ def visible_operations(node: Array, pairs: Expr) -> Flops | None:
 
 
 def _at_pairs(node: Contraction, pairs: Expr) -> Flops | None:
-    """Return the operations of a contraction at some of its entries, or None if it has no sum of its own for each."""
+    """Return the operations of a contraction at `pairs` of its entries, or None if they are not separate sums."""
     along, _ = placed(node)
     read = {s for _, places in node.operands for place in places for s in place.free_symbols}
     if along or len(node.shape) != 2 or not read.issuperset(node.indices):
@@ -306,7 +306,7 @@ def _(node: RowMax) -> Flops:
 
 @node_operations.register
 def _(node: Contraction) -> Flops:
-    """Count a contraction: a product and an addition for each term of a sum; what only moves entries is free."""
+    """Count the products and the addition of each term of a contraction. One that only moves entries is free."""
     along, table = placed(node)
     read = {s for _, places in node.operands for place in places for s in place.free_symbols} | table.free_symbols
     kept = {s for each in along.values() for s in each.symbols}  # sums with one term for each place
@@ -430,7 +430,7 @@ def _product(factors: Iterable[Expr], axes: Mapping[Expr, Axes]) -> Iterator[Axe
 
 
 def _power(power: Expr) -> int:
-    """Return the operations of a power: p - 1 products for x^p, one square root more for x^(p/2), else one."""
+    """Return the number of operations of a power: |p| - 1 for x^p, |p| for x^(p/2) with odd p, else 1."""
     # The sign is free here: `_product` counts the division for a negative power.
     if isinstance(power, Rational) and power.q in (1, 2):
         return abs(power.p) - 1 + (power.q - 1)

@@ -167,7 +167,7 @@ class _Walk:
                 self.varying.add(equation.variable)
 
     def run(self) -> None:
-        """Replace every variable that the backward pass reads by the variable that stores it."""
+        """Find the variables that the backward pass reads, and record for each the variable that stores it."""
         read = {v for e in self.backward for v in self.values(e.value)}
         pulled = {node.applied for e in self.backward for node in e.nodes(Pullback)}
         for equation in self.forward:
@@ -241,7 +241,7 @@ class _Walk:
         return {source for read in read_by(equation.value) for source in self.sources(read)}
 
     def made(self) -> Iterator[tuple[Variable | None, Storage]]:
-        """Yield the saved arrays of the layer with their variables, and those of its parts with None, in order."""
+        """Yield the saved arrays in order of evaluation, each with its variable, or with None if a part saves it."""
         for equation in self.forward:
             variable = equation.variable
             yield from ((None, storage) for storage in self.parts.get(variable, ()))

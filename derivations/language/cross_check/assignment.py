@@ -61,7 +61,7 @@ class Undefined(ArithmeticError):
 
 
 class Unfit(Undefined):
-    """An assignment cannot test a statement: a derivative is at a kink, or a size is not an integer >= 0."""
+    """An assignment cannot test a statement, for example at a kink or with a size that is not an integer >= 1."""
 
 
 class Hole:
@@ -90,7 +90,7 @@ def held(function: Callable[..., Any], *arguments: Any) -> Any:
 
 @singledispatch
 def rule(node: Basic) -> Meaning:
-    """Return the meaning of one node; registered for each class of nodes.
+    """Return the function that evaluates one node. There is one rule for each class of nodes.
 
     Raises       NotCovered for a class without a rule
     """
@@ -117,7 +117,7 @@ def whole(value: Any) -> int:
 
 
 def whole_size(value: Any) -> int:
-    """Return a size as an `int`; raises `Unfit` if it is not an integer: an array cannot have 5/2 places."""
+    """Return a size as an `int`. Raise `Unfit` if it is not an integer, because no axis has the length 5/2."""
     try:
         return whole(value)
     except Undefined as error:

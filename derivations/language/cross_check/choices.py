@@ -32,7 +32,7 @@ _SAME = Decimal(10) ** -50  # numbers have 60 digits: a smaller difference is ro
 
 
 def sign_of(value: Any, assignment: Assignment) -> int:
-    """Return the sign of a number; within a derivative, a number that is 0 or close to 0 is at a kink."""
+    """Return the sign of a number. Within a derivative, a decimal close to 0 is a kink and raises `Unfit`."""
     if isinstance(value, int):
         return (value > 0) - (value < 0)
     # one end of the difference may lie on the other side of the kink

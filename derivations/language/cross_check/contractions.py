@@ -1,4 +1,4 @@
-"""Values and counts of contractions and of columns side by side: loops over all values of all indices.
+"""Values of contractions and column concatenations, and operation counts of contractions, by plain loops.
 
 A contraction is evaluated from its definition, term by term. Its operations are counted by listing the terms that are
 not hidden by a Kronecker delta: neither the compiled code nor the rules of `operations` are used.
@@ -38,7 +38,7 @@ Places = tuple[int, ...]
 
 
 class Term(NamedTuple):
-    """One term: its place in the result, the places that it reads, its number in front, and its summed indices."""
+    """One term: its index in the result, the indices that it reads, its factor, and the values of summed indices."""
 
     target: Places
     reads: tuple[Places, ...]
@@ -47,7 +47,7 @@ class Term(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """The terms that no delta hides, and how many different products could be formed if none were hidden."""
+    """The terms in which every delta is 1, and the number of different products when deltas are ignored."""
 
     seen: list[Term]
     possible: int
@@ -85,7 +85,7 @@ def terms_of(node: Contraction) -> Callable[[Assignment], Terms]:
 
 
 class _Own(NamedTuple):
-    """The indices of a result: symbols, the numbers of their values, and which of them are pairs."""
+    """The indices of a result: their symbols, their numbers of values, and the block size of each axis of blocks."""
 
     symbols: tuple[Symbol, ...]
     counts: tuple[Meaning, ...]
@@ -118,7 +118,7 @@ def _places_of_result(node: Contraction) -> tuple[_Own, Callable[[Assignment], P
 
 
 def _flat(place: Any, along: Axis) -> Meaning:
-    """Return a place as one number; a pair counts its blocks."""
+    """Return the function that evaluates an index as one number. A pair becomes block * size + rest."""
     if not isinstance(place, Pair):
         return meaning(place)
     assert isinstance(along, Blocks)
@@ -134,7 +134,7 @@ def _flat(place: Any, along: Axis) -> Meaning:
 
 
 def _all(lengths: list[int]) -> Iterator[Places]:
-    """Yield every tuple of places, the last index fastest."""
+    """Yield every tuple of indices, with the last index varying fastest."""
     if not lengths:
         yield ()
         return
@@ -208,12 +208,12 @@ def spent_by(node: Contraction, assignment: Assignment) -> tuple[str, int]:
 
 
 def moved(node: Contraction, tokens: dict[Places, int], assignment: Assignment) -> dict[Places, int]:
-    """Return the entries of one array at the places of a contraction that only moves them."""
+    """Return the labels of one array, rearranged by a contraction that only moves entries."""
     return {term.target: tokens[term.reads[0]] for term in terms_of(node)(assignment).seen}
 
 
 def _is_sum_behind(node: Contraction, deltas: list[Expr], seen: list[Term], possible: int) -> bool:
-    """Return whether the sum has several terms, where deltas place entries: each product is used at one place."""
+    """Return whether a summed index occurs in no delta, where the deltas only place products among zeros."""
     if len({(term.reads, term.summed) for term in seen}) < possible:
         raise NotCovered("a delta that leaves out products")
     named = frozenset().union(*(delta.free_symbols for delta in deltas))

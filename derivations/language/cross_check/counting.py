@@ -1,6 +1,6 @@
-"""Counts of a layer, found by running it at concrete sizes on tokens instead of numbers.
+"""Counts of a layer, found by running it at concrete sizes on labels (tokens) instead of numbers.
 
-Every entry of every array is a token. An operation is counted once for the same operand tokens in a node, so that work
+Every entry of every array is a label. An operation is counted once for the same operand labels in a node, so that work
 on repeated rows and columns counts once, as the convention of `operations` says. The rules that count symbolically are
 not used.
 """
@@ -121,7 +121,7 @@ def _takes_mean(node: Basic) -> bool:
 
 
 class _Run:
-    """One run: the operations by kind; an array is a pair of its tokens and whether it depends on an input."""
+    """One run, which counts operations by kind. An array is a pair: its labels, and whether it depends on an input."""
 
     def __init__(self, assignment: Assignment, batch: int) -> None:
         self.assignment, self.batch = assignment, batch
@@ -131,7 +131,7 @@ class _Run:
         self.done = 0
 
     def fresh(self, node: Array) -> Tokens:
-        """Return new tokens for every entry of an array of this node's shape."""
+        """Return a new label for every entry of an array of this node's shape."""
         sizes = sizes_of(node.shape)(self.assignment)
         self.done += prod(sizes)
         if self.done > _LARGEST:
@@ -393,7 +393,7 @@ class _Run:
         return self.joined("elementwise", a, b)
 
     def joined(self, kind: str, a: tuple[Tokens, bool], b: tuple[Tokens, bool]) -> tuple[Tokens, bool]:
-        """Combine two arrays entry by entry: one operation for each new pair of tokens."""
+        """Combine two arrays entry by entry. Each new pair of labels counts as one operation."""
         (first, _), (second, _), varies = a, b, a[1] or b[1]
         places = first if len(first) >= len(second) else second
         # () is the one place of a scalar, which is broadcast
@@ -435,7 +435,7 @@ class _Run:
     def formula(
         self, kind: str, formula: Expr, columns: dict[Symbol, list[Any]], sizes: tuple[int, ...], varies: bool
     ) -> Tokens:
-        """Run a formula over all entries; the values of its variables are columns of tokens."""
+        """Run a formula over all entries. Each of its variables is a column of labels."""
         result = Formula(columns, self.names).column(formula)
         self.spend(kind, result[1], varies)
         places = list(places_of(sizes))

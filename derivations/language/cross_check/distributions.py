@@ -117,7 +117,7 @@ def _entry(factor: Basic) -> Indexed | None:
 
 
 def _at_places(value: Any, entries: list[tuple[Basic, ...]], ranged: tuple[Symbol, ...]) -> Any:
-    """Return the moment of an entry as a function; for a product of two entries, at equal indices."""
+    """Return the moment as a function of the indices of an entry. Two entries of a product have the same indices."""
 
     def moment(assignment: Assignment, places: tuple[int, ...]) -> Any:
         with bound_to(assignment, ranged) as values:

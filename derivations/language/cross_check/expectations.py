@@ -75,7 +75,7 @@ def _(node: Variance) -> Meaning:
 
 
 def _kept(node: Expr, found: Meaning) -> Meaning:
-    """Return a function that computes a moment once for the same indices."""
+    """Return a function that computes a moment once for each choice of the indices."""
     symbols = sorted(node.free_symbols, key=str)
 
     def value(assignment: Assignment) -> Any:

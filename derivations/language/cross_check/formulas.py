@@ -1,4 +1,4 @@
-"""The operations of a formula, found by running it over columns of tokens."""
+"""The operations of a formula, found by running it over columns of labels, where equal labels are equal values."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["Formula"]
 
 
 class Formula:
-    """The operations of a formula over columns of tokens, one for each new tuple of operands."""
+    """Counts the operations of a formula over columns of labels, one for each new tuple of operands."""
 
     def __init__(self, columns: dict[Symbol, list[Any]], names: Iterator[int]) -> None:
         self.columns, self.names = columns, names
 
     def column(self, node: Basic) -> tuple[list[Any] | None, int]:
-        """Return the tokens of a part of the formula (None: a constant), and the number of operations for it."""
+        """Return the labels of a part of the formula (None for a constant), and its number of operations."""
         if node in self.columns:
             return self.columns[node], 0
         if not node.free_symbols & self.columns.keys():
@@ -43,13 +43,13 @@ class Formula:
         raise NotCovered(f"no rule counts {type(node).__name__} in a formula")
 
     def operation(self, columns: list[list[Any]]) -> tuple[list[Any], int]:
-        """Return the tokens of one operation on columns, and the number of distinct operand tuples."""
+        """Return the labels that result from one operation on columns, and the number of distinct operand tuples."""
         rows = list(zip(*columns, strict=True))
         new = {row: next(self.names) for row in set(rows)}
         return [new[row] for row in rows], len(new)
 
     def join(self, columns: list[list[Any]], with_constant: bool) -> tuple[list[Any], int]:
-        """Return operands combined two by two, those with the fewest distinct tokens first."""
+        """Combine operands two by two, those with the fewest distinct labels first. Return the labels and the count."""
         # Operands with few distinct tokens first: their combinations are counted once for all their repetitions.
         ordered = sorted(columns, key=lambda column: len(set(column)))
         joined, work = ordered[0], 0
@@ -61,7 +61,7 @@ class Formula:
         return joined, work
 
     def product(self, node: Basic) -> tuple[list[Any], int]:
-        """Return a product: powers first, then the factors combined; a sign is free, a division counts."""
+        """Return the labels and the operation count of a product. A sign is free, and a division counts."""
         factors = Mul.make_args(node)
         columns, work, constant, inverted = [], 0, Rational(1), True
         for factor in factors:
@@ -84,7 +84,7 @@ class Formula:
 
 
 def _steps(power: Expr) -> int:
-    """Return the operations of x^p: p - 1 products, one more square root for halves, and 1 for any other power."""
+    """Return the number of operations of a power: |p| - 1 for x^p, |p| for x^(p/2) with odd p, else 1."""
     if isinstance(power, Rational) and power.q in (1, 2):
         return abs(int(power.p)) - 1 + (int(power.q) - 1)
     return 1

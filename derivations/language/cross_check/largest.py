@@ -1,4 +1,4 @@
-"""Values of largest entries of rows, and of what a softmax makes of them: powers and shares.
+"""Values of row maxima, and of the row exponentials and normalised rows of a softmax.
 
 As a scalar, the largest of some entries is written as a function of the sum of all visible entries of the row. The sum
 is evaluated as a collection: an entry times 0 is left out (a hidden entry), and + joins two collections.

@@ -91,7 +91,7 @@ def _set(cell: Cell, assignment: Assignment, value: Any) -> None:
 
 
 def _mend(statement: Basic, cells: list[Cell], assignment: Assignment, source: random.Random) -> bool:
-    """Change one value, or all by a factor, so that the statement holds, and return whether this was found."""
+    """Change one value, or scale all values, so that the statement holds. Return whether this succeeded."""
     whole_numbers = [cell for cell in cells if isinstance(_get(cell, assignment), int)]
     for cell in whole_numbers:
         old = _get(cell, assignment)

@@ -255,7 +255,7 @@ def _(node: TopK) -> Meaning:
 
 
 def _falling(row: list[Any], places: Iterable[int], assignment: Assignment) -> list[int]:
-    """Return places of a row, that of the largest entry first, of equal entries the one at the smaller place."""
+    """Return columns of a row in descending order of their entries. Equal entries stay in ascending column order."""
     order = sorted(places, key=lambda place: (-row[place], place))
     for place, after in pairwise(order):
         sign_of(row[place] - row[after], assignment)  # inside a derivative, a tie is a kink and raises `Unfit`

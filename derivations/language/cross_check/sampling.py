@@ -121,7 +121,7 @@ def _choices(
 def _choice(
     ranges: dict[Symbol, Basic], sizes: dict[Symbol, Any], pick: Callable[[int], int]
 ) -> dict[Symbol, int] | None:
-    """Return a value for every index; an index follows those that its range depends on."""
+    """Choose a value for every index, after the indices that its range depends on. Return None if a range is empty."""
     chosen: dict[Symbol, int] = {}
     while ranges:
         ready = next((index for index, size in ranges.items() if not size.free_symbols & ranges.keys()), None)

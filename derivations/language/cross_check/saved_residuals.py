@@ -278,7 +278,7 @@ class _Forward:
 
 @lru_cache(maxsize=256)
 def _needs(formula: Lambda) -> tuple[tuple[int, ...], ...] | None:
-    """Return the arguments that each slope of a function depends on, or None if the value determines its only slope."""
+    """Return the arguments that each partial derivative depends on, or None if the value determines the derivative."""
     variables, body = formula.variables, formula.expr
     if len(variables) == 1:
         (x,) = variables

@@ -58,7 +58,7 @@ __all__ = ["parts_of"]
 
 
 def parts_of(node: Basic) -> list[Meaning]:
-    """Return the meanings of the parts of a node."""
+    """Return the functions that evaluate the parts of a node."""
     return [meaning(part) for part in node.args]
 
 

@@ -1,4 +1,4 @@
-"""The data of decoding with a cache: caches, changed equations, and links of equations that run together.
+"""The data classes of decoding with a cache: caches, changed equations, and links (groups of equations).
 
 A cache holds an array at the earlier positions of a text. A link is a group of equations at the next positions, or a
 repetition at the next positions.
@@ -40,7 +40,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Link:
-    """Equations at the new positions, or the layer of a repetition there, whose weights are called `path.number.name`.
+    """A group of equations at the new positions, or a repetition there with weights named `path.number.name`.
 
     The layer takes the arrays that are called `reads` in the surrounding layer, then the earlier positions of the
     caches. It returns the arrays that are called `writes` there, then the new positions of the caches.

@@ -95,7 +95,7 @@ class _Statement:
         self.known = [_Statement(each, [], new, every) for each in known]
 
     def rows(self) -> Derivation:
-        """Return the claim that the equation at the next positions gives the last rows of the one at all positions."""
+        """Return the claim that the equation at the next positions equals the last rows at all positions."""
         new = self.changed.xreplace(self.sizes)
         # an array that is recomputed at all positions is compared without a shift
         is_whole = new.variable.shape == self.whole[self.old.variable].shape
@@ -105,7 +105,7 @@ class _Statement:
         return self._derivation("at the next positions", new.value, shift, parts, starts)
 
     def prefix(self) -> Derivation:
-        """Return the claim that the equation at the earlier positions gives the first rows of that at all positions."""
+        """Return the claim that the equation at the earlier positions equals the first rows at all positions."""
         cut = {v: Variable(f"{v.name}_cut", self._shape(v, every=self.past), v.kind) for v in self.whole}
         starts: dict[Variable, dict[int, Expr]] = {v: {} for v in self.read}
         return self._derivation("at the earlier positions", self._at(self.past, cut), {}, cut, starts)
@@ -118,7 +118,7 @@ class _Statement:
         parts: Mapping[Variable, Variable],
         starts: Mapping[Variable, Mapping[int, Expr]],
     ) -> Derivation:
-        """Return the derivation that the left side equals, entry by entry, the equation at all positions, shifted.
+        """Return the derivation that each entry of `left` equals the entry, shifted, of the equation at all positions.
 
         `shift` gives the shift of each axis. For each variable that the equation reads, `parts` gives the variable on
         the left side: its rows are those of the variable at all positions, from `starts` on.
@@ -201,7 +201,7 @@ def _part(part: Variable, whole: Variable, starts: Mapping[int, Expr]) -> Equati
 
 
 def _equal(part: Variable, whole: Variable, starts: Mapping[int, Expr]) -> Assumption:
-    """Return the assumption that an integer array is rows of another; a formula cannot define an integer array."""
+    """Return the assumption that an integer array is rows of another. A formula cannot define an integer array."""
     places = _places(part)
     moved = [place + starts.get(axis, 0) for axis, place in enumerate(places)]
     return Assumption(Eq(part.entry(*places), whole.entry(*moved)), dict(zip(places, part.shape, strict=True)))

@@ -39,7 +39,7 @@ THEOREM = "attention.causal_prefix"  # the result that permits the rewriting
 
 @dataclass(frozen=True)
 class Decoding:
-    """A layer at its next positions: its links in order, the number of new positions and the number of all."""
+    """A layer at its next positions: its links in order, and the numbers of new positions and of all positions."""
 
     of: Layer
     links: tuple[Link, ...]
@@ -50,13 +50,13 @@ class Decoding:
 
     @property
     def read_weights(self) -> tuple[Variable, ...]:
-        """The weights that repetitions read as inputs: all their copies have the same ones."""
+        """The weights that repetitions read as inputs. All copies in a repetition share them."""
         known = {*self.inputs, *(v for link in self.links for v in link.writes)}
         return tuple(dict.fromkeys(v for link in self.links for v in link.reads if v not in known))
 
     @property
     def layer(self) -> Layer:
-        """All links as one layer: from the inputs, then the caches, to the outputs, then the new rows of the caches.
+        """All links as one layer. It takes the inputs and caches, and returns the outputs and the caches' new rows.
 
         Assumes      the count of each repetition is an integer; the weights of a copy are called `path.number.weight`
         """

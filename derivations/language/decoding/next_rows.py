@@ -26,7 +26,7 @@ __all__ = ["Rewriting"]
 
 @dataclass
 class Rewriting:
-    """Rewrites the equations of one layer from the last one back, so that the readers of a variable come before it.
+    """Rewrites the equations of one layer from last to first, so that each variable comes after its readers.
 
     `caching` is the number of leading inputs whose earlier positions are cached; the other inputs are given at all
     positions.
@@ -102,7 +102,7 @@ class Rewriting:
         )
 
     def variable(self, variable: Variable, view: View) -> Variable:
-        """Return the variable for a variable of the layer at the requested positions."""
+        """Return the new variable that holds a variable of the layer at the requested positions."""
         is_whole = view != self.frame.rows(variable)
         name = self._name(variable, "all") if is_whole else variable.name
         return Variable(name, self.frame.shape(variable, view), variable.kind)
@@ -168,7 +168,7 @@ class Rewriting:
         return Change(old, new, tuple(whole), frozenset(v for v in read if v in self.looking_back))
 
     def _cached(self, variable: Variable, over: tuple[Symbol, Expr] | None) -> None:
-        """Write an array at all positions: the cached rows above the new rows."""
+        """Cache an array, and add the equation that stacks its cached rows above its new rows."""
         if variable.kind != "real" or len(self.frame.whole(variable)) not in (2, 3):
             raise NotCausal(f"{variable} is read at all positions, and only rows of real numbers are kept of them")
         whole, new = self.variable(variable, self.frame.whole(variable)), self._ask(variable, self.frame.rows(variable))

@@ -83,7 +83,7 @@ def looks_back(node: Array, known: Callable[[Array], bool]) -> bool:
 
 @dataclass(frozen=True)
 class Positions:
-    """The number `new` of new positions of a layer, and the number `all` of the new and the earlier ones.
+    """Restricts expressions to new positions. `new` is the number of new positions, `all` that of all positions.
 
     `variable` and `applied` return the array for a variable, or an applied layer, at the requested positions; `back`
     decides whether one is 0 right of its diagonal.
@@ -175,7 +175,7 @@ class Positions:
                 raise NotCausal(f"{node} reads all positions, later ones too: it needs a mask that looks back only")
 
     def _is_cut(self, node: Array, view: View) -> bool:
-        """Return whether a sum over positions reads earlier ones only: a product or row sums of a masked matrix."""
+        """Return whether a sum over positions reads no later ones: a product or row sums of a masked matrix."""
         # If A_ij = 0 for j > i, row i of A B and the sum of row i of A depend on the positions j <= i only.
         left = node.args[0]
         # a mean divides by the number of positions, which the later ones change
@@ -189,7 +189,7 @@ class Positions:
             raise NotCausal(f"{node} depends on the number {self.new} of positions, which grows from step to step")
 
     def _require_same_places(self, node: Contraction) -> None:
-        """Raise `NotCausal` unless position i of a contraction reads its operands at position i, and nowhere i."""
+        """Raise `NotCausal` unless a contraction uses its position i only to read operands at position i."""
         positions = [index for index, along in zip(node.indices, node.shape, strict=True) if self.are_along(along)]
         elsewhere = [place for _, places in node.operands for place in places if place not in positions]
         # a factor such as [i >= j] would be that of row i where row t - n + i is meant

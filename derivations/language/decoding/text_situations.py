@@ -35,7 +35,7 @@ def last_position(layer: Layer, new: Symbol, every: Symbol) -> Layer:
 
 
 def first_positions(layer: Layer, new: Symbol, every: Symbol) -> Layer:
-    """Return the equations without earlier positions: t = n, and the range of all rows of a mask is the mask.
+    """Return the layer without earlier positions: t = n, and a range of all rows of an array becomes the array.
 
     Assumes      no equation reads a cache, which would have no rows
     """

@@ -1,4 +1,4 @@
-"""Adjoint rules, one for each kind of node: from the gradient for its value to the gradients for its operands.
+"""Adjoint rules, one for each kind of node: from the gradient of its value to the gradients of its operands.
 
 Let g be the gradient of a scalar by the value of a node; `adjoints(node, g, value)` gives the gradient by each operand.
 The rules print as in a textbook: the transpose of a product is written as the product of the transposes, and scalars
@@ -145,7 +145,7 @@ def _sum_of_all(array: Array) -> Array:
 
 
 def _fitted(gradient: Array, operand: Array) -> Array:
-    """Return the gradient for an operand; for an operand of rank 0, which is broadcast, sum over all entries."""
+    """Return the gradient of an operand. For an operand of rank 0, which is broadcast, sum over all entries."""
     # one number that is used at every place collects the gradient of every place
     return gradient if operand.shape else _sum_of_all(gradient)
 
@@ -178,7 +178,7 @@ def _(node: Array, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
 
 @adjoints.register
 def _(node: Tabulated, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """A table of constants; no rule would see entries of arrays in its formula, so they are refused."""
+    """A table of constants has no operands. A formula that reads entries of arrays is refused."""
     require_constant(node)
     yield from ()
 
@@ -229,7 +229,7 @@ def _(node: ColumnBroadcast, g: Array, value: Array) -> Iterator[tuple[Array, Ar
 
 
 def _scalars_out(function: type[Array], array: Array) -> Array:
-    """Return a row function of an array with scalars in front: f(c A) = c f(A) for a linear f."""
+    """Return f(A) for a linear function f, with the scalar of A in front: f(c A) = c f(A)."""
     if isinstance(array, Scaled):
         return scaled(array.args[0], function(array.args[1]))
     return function(array)
@@ -264,7 +264,7 @@ def _(node: Hadamard, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
 
 @adjoints.register
 def _(node: Elementwise, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Y = f(A, B, ...) entry by entry: dA = dY o f_1(A, B, ...), with f_1 the derivative by the first argument.
+    """Y = f(A, B, ...) entry by entry: dA = dY o f_1(A, B, ...), with f_1 the partial derivative in A.
 
     Where f_1 is a function of the value alone, it takes Y: of the sigmoid, dA = dY o Y o (1 - Y).
     """
@@ -303,7 +303,7 @@ def _(node: RowSum, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
 
 @adjoints.register
 def _(node: RowMean, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """M = means of the d columns of X: dX = dm 1^T / d."""
+    """M = means of the rows of X, which has d columns: dX = dm 1^T / d."""
     array = node.args[0]
     yield array, scaled(1 / total(array.shape[-1]), _along_rows(g, array))
 
@@ -367,7 +367,7 @@ def _(node: Recurrence, g: Array, value: Array) -> Iterator[tuple[Array, Array]]
 
 
 def _of_steps(node: Recurrence, carried: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield the gradients with respect to the matrices A_t: what a state gives to the next one is <dB_t, A_t H_{t-1}>.
+    """Yield the gradients with respect to the parts of the matrices A_t, as derivatives of <dB_t, A_t H_{t-1}>.
 
     Definition   dL_t = exp(L_t) o dB_t o H_{t-1}, dw_t = dB_t (r_t^T H_{t-1})^T, dr_t = H_{t-1} (w_t^T dB_t)^T
     """
@@ -430,7 +430,7 @@ def _(node: ScatterRows, g: Array, value: Array) -> Iterator[tuple[Array, Array]
 
 @adjoints.register
 def _(node: Pick, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """One entry of each row: dX has the gradient at that entry and 0 elsewhere; several of a row are added up."""
+    """Picked entries of rows: dX has their gradients at these entries and 0 elsewhere. Repeated picks are added up."""
     matrix, tokens = node.args
     size = matrix.shape[1]
     one = len(tokens.shape) == 1
@@ -446,7 +446,7 @@ def _(node: AddedPicks, g: Array, value: Array) -> Iterator[tuple[Array, Array]]
 
 @adjoints.register
 def _(node: Chosen, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Entries of a table by number: the gradient of an entry is the sum over all places that selected it."""
+    """Entries of a table by number: the gradient of an entry is the sum over all indices that selected it."""
     table, numbers = node.args
     yield table, AddedEntries(g, numbers, table.shape[0])
 
@@ -473,7 +473,7 @@ def _(node: ColumnRange, g: Array, value: Array) -> Iterator[tuple[Array, Array]
 
 
 def in_columns(g: Array, start: Expr, along: Sized) -> Array:
-    """Return columns from `start` on among columns of zeros, however those of either array are grouped."""
+    """Return g in the columns from `start` on and zeros elsewhere. The two column axes may have different blocks."""
     own = g.shape[-1]
     if start != 0 or expand(total(own) - total(along)) != 0:
         plain = in_columns(g, Integer(0), total(own)) if isinstance(own, Blocks) else g
@@ -566,7 +566,7 @@ def _(node: SumOver, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
 
 @adjoints.register
 def _(node: RowMax, g: Array, value: Array) -> Iterator[tuple[Array, Array]]:
-    """Largest entries that cancel are constants (`cancelling`); the slope of any other one has no rule."""
+    """A row maximum has no adjoint rule. If it cancels (`cancelling`), it is a constant and never gets here."""
     raise GradientError(
         f"the gradient of {node}: an output depends on the largest entry, and its slope has no rule; "
         "a maximum that is only subtracted before exponentials are divided by their sum needs none"
@@ -587,7 +587,7 @@ def _(node: Contraction, g: Array, value: Array) -> Iterator[tuple[Array, Array]
 
 
 def derivative_of(function: Named, argument: int = 0) -> Named:
-    """Return the derivative of an elementwise function by one of its arguments, as a new named function.
+    """Return the derivative of an elementwise function in one of its arguments, as a new named function.
 
     Definition   the derivative off the kinks; if arguments of a maximum are equal, that of the first: numbers come
                  first, then the order is by name; ReLU'(0) = 0, and max(a, b) has the slopes 1 and 0 at a = b; the
@@ -601,7 +601,7 @@ def derivative_of(function: Named, argument: int = 0) -> Named:
 
 
 def _slope_by_value(function: Named) -> Named | None:
-    """Return the derivative of a function of one argument as a function of its value: y (1 - y), 1 - y^2, y; or None.
+    """Return the derivative of a function of one argument as a function of its value, such as 1 - y^2, or None.
 
     The formula is replaced by y wherever it occurs in its derivative, so that equals stand for equals.
     """
@@ -656,7 +656,7 @@ def _slope_of_part(part: Expr, variable: Symbol, variables: frozenset[Basic]) ->
 
 
 def _slope_of_choice(choice: Expr, variable: Symbol, variables: frozenset[Basic]) -> Expr:
-    """Return the slope of the chosen argument: brackets select it, and the first one if several are equal.
+    """Return the slope of the argument that a maximum or minimum takes. Of equal arguments, it is the first one.
 
     The order is the same whichever variable is differentiated by, so that the slopes by all of them sum to 1 at a tie.
     """

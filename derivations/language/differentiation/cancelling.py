@@ -42,7 +42,7 @@ _LINEAR = (Product, Contraction, RowSum, Hadamard, *_MOVED)
 
 @dataclass(frozen=True)
 class _Dependence:
-    """How a value depends on r: its degree or its shift, and the axes of the value along which r runs."""
+    """How a value depends on a row variable r: its degree or its shift in r, and the axes along which r runs."""
 
     degree: Expr
     shift: Expr
@@ -63,7 +63,7 @@ def cancelling(layer: Layer) -> dict[Variable, dict[Variable, Array]]:
 
 
 def free_of(layer: Layer, subtracted: Variable) -> dict[Variable, Array] | None:
-    """Return the first values of a layer that are free of a variable, as formulas in it; None if an output is not."""
+    """Return the values in which a variable cancels, as formulas in it, or None if an output depends on it."""
     known = {subtracted: _Dependence(Integer(0), Integer(1), tuple(range(len(subtracted.shape))))}
     formulas: dict[Variable, Array] = {}
     free: dict[Variable, Array] = {}
@@ -84,7 +84,7 @@ def free_of(layer: Layer, subtracted: Variable) -> dict[Variable, Array] | None:
 
 
 def _of(node: Array, known: dict[Variable, _Dependence]) -> _Dependence | None:
-    """Return how a node depends on r; None if no rule tells."""
+    """Return how a node depends on the subtracted variable, or None if no rule decides it."""
     if node in known:
         return known[node]
     # a value without r has degree 0 and shift 0 along no axis
@@ -140,7 +140,7 @@ def _combined(node: Array, parts: list[_Dependence]) -> Iterator[tuple[Expr, Exp
 
 
 def _of_formula(node: Elementwise, parts: list[_Dependence]) -> Iterator[tuple[Expr, Expr]]:
-    """Yield the degree or the shift of a function: f_t = k f, or f_t = k, for its value f at the row's number t."""
+    """Yield the degree or the shift k of a function of the row variable t: df/dt = k f or df/dt = k."""
     formula, t = node.args[0].formula, Symbol("t_row", real=True)
     value = formula.expr.xreplace(
         {v: v * exp(part.degree * t) + part.shift * t for v, part in zip(formula.variables, parts, strict=True)}

@@ -67,14 +67,14 @@ _LETTERS = ("i", "j", "k", "l", "p", "q", "r", "s", "t", "u", "v", "w")
 
 @dataclass
 class Places:
-    """General places on axes, with one index letter for each size, and another if a shape has the size twice."""
+    """Indices for the axes of shapes: one letter for each size, and another if a shape has the size twice."""
 
     suffix: str = ""
     ranges: dict[Symbol, Expr] = field(default_factory=dict)
     _letters: dict[tuple[Expr, int], Symbol] = field(default_factory=dict)
 
     def of(self, shape: Iterable[Axis]) -> list[Place]:
-        """Return one place for every axis of a shape; on an axis of blocks it is a pair."""
+        """Return one index for every axis of a shape. On an axis of blocks it is a pair."""
         seen: dict[Expr, int] = {}
 
         def index(size: Expr) -> Symbol:
@@ -95,7 +95,7 @@ class Places:
 
 
 def inner_product(g: Array, value: Callable[..., Expr], shape: Iterable[Axis]) -> Expr:
-    """Return <g, Y>, the sum over all places of g times Y; `value` returns the entry of Y at given places."""
+    """Return <g, Y>, the sum of g times Y over all indices. `value` returns the entry of Y at given indices."""
     places = Places("_1")  # the suffix keeps these indices apart from those at which a gradient is read
     at = places.of(shape)
     term = g.entry(*at) * value(*at)
@@ -178,7 +178,7 @@ def _of_equation(equation: Equation, prefix: str, used: set[Variable], places: P
 
 
 def _of_law(equation: Equation, prefix: str, used: set[Variable], places: Places) -> Iterator[Claim]:
-    """Yield the claims about states that a law determines: it is one equation for each position, all proved at once.
+    """Yield the claims for a recurrence with a rank-one part. They cover its relation at all positions at once.
 
     The states H and their gradient G, by all that reads them, are uninterpreted. G_t is what reads H_t from outside,
     g_t, and what the law at the next position reads of it: that is the law of the recurrence in the other direction,
@@ -197,7 +197,7 @@ def _of_law(equation: Equation, prefix: str, used: set[Variable], places: Places
 
 
 def _of_terms(product: Expr, terms: Iterable[Contribution], places: Places) -> Iterator[Claim]:
-    """Yield the claim that the terms are the derivatives of an inner product."""
+    """Yield, for each variable, the claim that its terms sum to the derivative of an inner product."""
     parts: dict[Variable, list[Contribution]] = {}
     for part in terms:
         parts.setdefault(part.of, []).append(part)
@@ -215,7 +215,7 @@ def _of_terms(product: Expr, terms: Iterable[Contribution], places: Places) -> I
 
 
 def _finer(shape: Shape, part: Contribution) -> Shape:
-    """Return the shape with the axes of blocks that a contribution has; such an axis has two indices."""
+    """Return a shape in which the axes of blocks of a contribution replace plain axes."""
     own = (part.member[1], *part.value.shape) if part.member else part.value.shape
     return tuple(map(join, shape, own))
 

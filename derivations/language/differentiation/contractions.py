@@ -1,4 +1,4 @@
-"""The adjoint of a contraction by one operand, which is a contraction again.
+"""The adjoint of a contraction with respect to one operand, which is again a contraction.
 
 Definition   C[i, ...] = sum_p c A[places] B[...] ..., and G is the gradient with respect to C
 Result       dA[q, ...] = sum of c G[i, ...] B[...] ... over all i and p whose places are q
@@ -47,7 +47,7 @@ def operand_gradient(node: Contraction, number: int, g: Array) -> Array:
 
 
 def _covering(node: Contraction, array: Array, place: Any, along: Axis, used: set[Symbol]) -> tuple[Index, Axis] | None:
-    """Return the index whose values are the places of a whole axis, each once, with the axis; None if there is none."""
+    """Return the index that runs through a whole axis once, together with the axis, or None if there is none."""
     counts, free = node.counts, node.counts.keys() - used
     if isinstance(place, Places):
         assert isinstance(along, Blocks)

@@ -69,7 +69,7 @@ def prepared(layer: Layer) -> Layer:
 
 
 def _maxima_once(equations: Iterable[Equation], outputs: tuple[Variable, ...]) -> Iterator[Equation]:
-    """Yield the equations with one name for equal maxima: one subtracted in several places may then cancel."""
+    """Yield the equations with one name for equal row maxima, so that a maximum subtracted twice may cancel."""
     names: dict[Array, Variable] = {}
     other: dict[Array, Array] = {}
     for equation in equations:
@@ -154,7 +154,7 @@ class _Naming:
         return [*self.before, Equation(self.equation.target, value, *(self.equation.over or ()))]
 
     def named_inside(self, node: Array) -> Array:
-        """Return the node; if its rule needs the values of its operands, the operands are named."""
+        """Return the node, with its operands named if its adjoint rule needs their values."""
         if isinstance(node, Concatenate | SumOver):  # its body is the general member of another family
             return node if _plain(node.args[0]) else self.family_member(node)
         if isinstance(node, Apply):
@@ -165,7 +165,7 @@ class _Naming:
         return _mapped(keep, node)
 
     def inner(self, node: Array) -> Array:
-        """Return an operand whose value the rule of the node does not need."""
+        """Return an operand whose value its node does not need. It is named if it is a softmax, a maximum or a part."""
         node = self.named_inside(node)
         return self.name(node) if isinstance(node, (*_KEEPS_VALUE, Apply)) else node
 

@@ -1,4 +1,4 @@
-"""The gradient of a layer, proved: the door to the claims of `claims`.
+"""The proof of the gradient of a layer, from the claims of the module `claims`.
 
 Definition   `gradient(layer)` is right if each of its outputs dX is the derivative of <dY, Y> by X
 Result       `prove_gradient(layer)` is a derivation that says so, and whose every step is proved
@@ -18,7 +18,7 @@ UNFOLDED = 8  # equations; each further matrix product and function doubles the 
 
 
 def prove_gradient(layer: Layer) -> Derivation:
-    """Return the proof that `gradient(layer)` is the derivative of the layer: a derivation that is proved.
+    """Return a proved derivation which states that `gradient(layer)` is the derivative of the layer.
 
     Result       one claim for each real input and parameter, with everything unfolded; for a layer with parts or of
                  many equations, claims for each equation, to which the chain rule adds the rest. Parts are proved too,

@@ -1,4 +1,4 @@
-"""The pullback of an applied layer: from the gradient for its output to the gradient for one of its inputs."""
+"""The pullback of an applied layer: from the gradient of its output to the gradient of one of its inputs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["Pullback"]
 
 
 class Pullback(Array):
-    """The gradient of <g, Y> by one input or bound parameter of an applied layer with output Y.
+    """The gradient of <g, Y> with respect to one input or bound parameter of an applied layer with output Y.
 
-    Definition   sum over all places p of g_p dY_p/dx, an array of the shape of x
+    Definition   sum over all indices p of g_p dY_p/dx, an array of the shape of x
     """
 
     def __new__(cls, applied: Apply, cotangent: Array, name: str | Str) -> Pullback:

@@ -35,7 +35,7 @@ Family = tuple[Symbol, Axis]
 
 @dataclass(frozen=True)
 class Contribution:
-    """The term that one use of a variable adds to its gradient; for a member of a family, for every index value."""
+    """The term that one use of a variable adds to its gradient. `member` is the family if the use reads one member."""
 
     of: Variable
     value: Array
@@ -54,9 +54,9 @@ class Passes:
 
 @lru_cache(maxsize=256)
 def gradient(layer: Layer) -> Gradient:
-    """Return the layer that takes the inputs of a layer and the gradient dY by its output Y, and returns all gradients.
+    """Return the layer that takes the inputs of a layer and the gradient dY of its output Y, and returns all gradients.
 
-    Definition   dx = sum over all places p of dY_p dY_p/dx, for every real input and every parameter x
+    Definition   dx = sum over all indices p of dY_p dY_p/dx, for every real input and every parameter x
     Result       the gradients for inputs, then for parameters; the gradients for the weights of parts belong to the
                  parts, as the weights do
     Shapes       dx has the shape of x
@@ -135,7 +135,7 @@ def _read(node: Array) -> set[Variable]:
 def contributions(
     equation: Equation, g: Array, active: set[Variable], value: Array | None = None
 ) -> Iterator[Contribution]:
-    """Yield the terms that one equation adds to the gradients of active variables; g is the gradient for its target.
+    """Yield the terms that one equation adds to the gradients of active variables. g is the gradient of its target.
 
     `value` is the array with the value of the right-hand side, for rules that need it: the target, unless given.
 
@@ -173,7 +173,7 @@ def _pushed(
 
 
 def _gathered(g: Array, family: Family | None) -> Array:
-    """Return the sum of the terms that the members of a family add for an array they all use."""
+    """Return the term of an array that all members of a family use: the sum over the members."""
     # If g does not depend on the index, the sum has equal terms: size * g.
     if family is None or family[0] not in g.free_symbols:
         return g if family is None else total(family[1]) * g
@@ -305,13 +305,13 @@ class _Backward:
 
 
 def _one_family(parts: list[Contribution]) -> Family | None:
-    """Return the one family that all uses read by its members, or None without such a family."""
+    """Return the family if all uses read members of the same family, else None."""
     families = {part.member for part in parts}
     return families.pop() if len(families) == 1 else None
 
 
 def _sum(parts: list[Contribution], over: Family | None) -> Array:
-    """Return the sum of the terms of several uses, for the member at the index of a family or for the whole array."""
+    """Return the sum of the terms of several uses, for one member of the family `over` or for the whole array."""
     values = [_aligned(part, over) for part in parts]
     result = values[0]
     for value in values[1:]:

@@ -42,7 +42,7 @@ class Tape(Array):
 
 
 class Pulled(Array):
-    """A pullback that reads a tape: from the tape, the gradient by the output, a name, and the applied layer's data."""
+    """A pullback that reads a tape. Its arguments are the tape, the output gradient, a name and the layer's data."""
 
     holds_arguments = True
 
@@ -52,7 +52,7 @@ class Pulled(Array):
 
     @property
     def call(self) -> tuple[Any, ...]:
-        """The arguments that the results of one call of the backward pass share: all except the name."""
+        """All arguments except the name. They are equal for all results of one call of the backward pass."""
         return (*self.args[:2], *self.args[3:])
 
     def sibling(self, name: str) -> Pulled:
@@ -61,12 +61,12 @@ class Pulled(Array):
 
     @property
     def name(self) -> str:
-        """The name of the input or parameter by which the gradient is taken."""
+        """The name of the input or parameter whose gradient this is."""
         return self.args[2].name
 
     @property
     def part(self) -> str:
-        """The name of the applied part, which starts the names of its weights."""
+        """The name of the applied part, which is the prefix of the names of its weights."""
         return self.args[3].name
 
     @property

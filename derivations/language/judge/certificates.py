@@ -1,4 +1,4 @@
-"""Inequalities by certificate: an expression whose form shows its sign.
+"""Inequalities proved by certificates, which are expressions whose form shows their sign.
 
 sum            a sum of nonnegative terms is nonnegative; with one positive term, positive
 product        a product of nonnegative factors is nonnegative; of positive factors, positive
@@ -44,7 +44,7 @@ class Bound:
     limits: tuple[tuple[Atom, tuple[Poly, Poly]], ...]
 
     def instances(self, context: Context) -> list[Condition]:
-        """Return the assumption at every choice of known indices with these ranges.
+        """Return the assumed condition for every choice of known indices in its ranges.
 
         Over an empty range the assumption is vacuous. A value without the index is used only if the range is not empty.
         """
@@ -63,7 +63,7 @@ class Bound:
 
 
 def _places(limits: tuple[Poly, Poly], context: Context) -> list[Poly]:
-    """Return the known indices of a range: its first one, if the range is not empty, symbols, and images of these."""
+    """Return the known indices of a range: its first if it is not empty, symbols, and their images under bijections."""
     first = [limits[0]] if always_nonnegative(subtract(limits[1], limits[0]), context) else []
     known = first + [single(atom) for atom, own in context.ranges.items() if own == limits and atom[0] in ("t", "sym")]
     names = [name for name in context.inverses if context.ranges.get(("fun", name)) == limits]
@@ -132,7 +132,7 @@ def positive(expression: Basic, use: Inequalities) -> bool:
 
 
 def _above_1(expression: Expr, use: Inequalities, test: Any) -> bool:
-    """Return whether an expression minus 1 has the sign; its logarithm is then defined and has the same sign."""
+    """Return whether expression - 1 has the sign that `test` tests. Its logarithm then has the same sign."""
     if not test(expression - 1, use):
         return False
     # The normal form can then read log(expression) without a side condition.
@@ -210,7 +210,7 @@ def _positive_elsewhere(expression: Sum, use: Inequalities) -> bool:
 
 
 def _weighted(expression: Mul, use: Inequalities) -> bool:
-    """Return whether a product is w (exp(a) - exp(b)) >= 0 times nonnegative factors, or is assumed to be >= 0."""
+    """Return whether a product is w (exp(a) - exp(b)) >= 0 times factors >= 0, or equals an assumed bound."""
     weights = [factor for factor in expression.args if _zero_or_one(factor)]
     others = [factor for factor in expression.args if factor not in weights]
     for other in others:
@@ -220,7 +220,7 @@ def _weighted(expression: Mul, use: Inequalities) -> bool:
 
 
 def _increasing(expression: Add, weight: Expr | None, use: Inequalities, test: Any = None) -> bool:
-    """Return whether w (exp(a) - exp(b)) >= 0 because w (a - b) >= 0; without w also for > 0, since exp increases."""
+    """Return whether w (exp(a) - exp(b)) >= 0 because w (a - b) >= 0. Without w, `test` may require > 0."""
     terms, test = expression.args, test or nonnegative
     if len(terms) != 2 or not declared_real(expression):
         return False
@@ -235,7 +235,7 @@ def _increasing(expression: Add, weight: Expr | None, use: Inequalities, test: A
 
 
 def _known(expression: Add, use: Inequalities, strict: bool = False) -> bool:
-    """Return whether an expression is a known inequality at an argument that occurs in the expression."""
+    """Return whether a known inequality for exp, erf, tanh or max shows the sign of an expression."""
     # a fact about a term inside a sum would speak of an index that is bound there
     bound = {limit[0] for inner in expression.atoms(Sum) for limit in inner.limits}
     for term in sorted(expression.atoms(*_KNOWN), key=str):
@@ -273,7 +273,7 @@ _KNOWN: dict[Any, Callable[..., tuple[_Fact, ...]]] = {
 
 
 def _same(fact: Basic, expression: Basic, use: Inequalities) -> bool:
-    """Return whether an expression is a positive number times a fact; the conditions of a used fact are kept."""
+    """Return whether an expression is a positive multiple of a fact. If so, keep the side conditions of the fact."""
     try:
         with use.context.aside():
             p, q = read(fact, use.context), read(expression, use.context)
@@ -287,7 +287,7 @@ def _same(fact: Basic, expression: Basic, use: Inequalities) -> bool:
 
 
 def _assumed(expression: Basic, use: Inequalities, strict: bool = False) -> bool:
-    """Return whether an expression has its sign by its normal form, or equals an assumed bound at some indices."""
+    """Return whether the normal form of an expression shows its sign, or equals an assumed bound at known indices."""
     try:
         value = read(expression, use.context)
     except Undecided:

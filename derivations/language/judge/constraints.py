@@ -19,7 +19,7 @@ __all__ = ["Constraint", "fitting", "holds", "holds_for", "sign", "unknowns"]
 
 
 class Constraint(NamedTuple):
-    """A relation: gap = 0, != 0, >= 0 or > 0; kind "declared": the gap has every declared property of a symbol."""
+    """A relation: gap = 0, != 0, >= 0 or > 0, or that the gap has every declared property of the symbol `of`."""
 
     kind: str
     gap: Expr
@@ -48,7 +48,7 @@ def holds(constraint: Constraint, number: Expr) -> bool:
 
 
 def holds_for(constraint: Constraint, sign: int | None) -> bool:
-    """Return whether a relation holds for every number of a sign (None: any sign).
+    """Return whether a relation holds for every number of the given sign. None means an unknown sign.
 
     A declaration holds for all these numbers only if it restricts nothing but the sign.
     """

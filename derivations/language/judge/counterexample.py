@@ -193,7 +193,7 @@ def _try(
 
 
 def _printed_entry(name: str, places: tuple[int, ...], first: int) -> str:
-    """Return an entry as the text printer writes it, which adds 1 to each place."""
+    """Return an entry as the text printer writes it, with indices that count from `first`."""
     entry = IndexedBase(name)[tuple(place + first - 1 for place in places)] if places else Symbol(name)
     return str(VIEWS["text"](entry))
 
@@ -234,7 +234,7 @@ def _check_domain(array: Array, places: tuple[Any, ...], sample: Sample) -> None
 
 
 def _size(size: Basic, sample: Sample) -> int:
-    """Return the number of values of an index; a negative number is outside the assumptions."""
+    """Return the number of values of an index. Raise `NotEvaluable` if it is negative."""
     value = whole(total(size), sample)
     if value < 0:
         raise NotEvaluable(f"a range of {value} places")
@@ -256,7 +256,7 @@ def _inside(assumptions: tuple[Assumption, ...], sample: Sample) -> bool:
 
 
 def _extreme(*sides: Any) -> bool:
-    """Return whether no side is of ordinary size, or one is too large: 0 alone says nothing of the size."""
+    """Return whether the larger absolute value of the two sides is below 10^-6 or above 10^9."""
     sizes = [abs(mpmath.mpf(side.mid.a)) for side in sides]
     return max(sizes) < _SMALL or max(sizes) > _LARGE
 

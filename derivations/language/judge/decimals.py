@@ -32,7 +32,10 @@ def exact(expression: Basic) -> Basic:
 
 
 def rounded_by_arithmetic(expression: Basic) -> bool:
-    """Return whether a number has so many digits that it may be rounded, such as 1 - 0.9999: it refutes nothing."""
+    """Return whether an expression has a decimal of so many digits that it may be rounded, as in 1 - 0.9999.
+
+    A step with such a number is never refuted.
+    """
     numbers = expression.atoms(Float) if isinstance(expression, Basic) and _has_decimals(expression) else ()
     return any(len(str(each).partition("e")[0].replace(".", "").strip("-0")) > _DIGITS for each in numbers)
 

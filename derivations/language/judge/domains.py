@@ -42,7 +42,7 @@ Fresh = Callable[[Axis], Any]  # returns an index on an axis that occurs nowhere
 
 
 def partial_entries(array: Array, places: tuple[Any, ...], fresh: Fresh, read: bool = False) -> Iterator[Expr]:
-    """Yield the entries of parts with a quotient, a root or a logarithm that an entry of an array depends on.
+    """Yield the entries with a quotient, a root or a logarithm on which an entry depends, and range checks.
 
     With `read`, entries are omitted that are reached when the entry itself is read, leaf by leaf.
     """
@@ -101,7 +101,7 @@ _TRANSPARENT = (
 
 
 def _unfolds(node: Basic) -> bool:
-    """Return whether a node is an applied layer that can be written out and inside which an operand may be dropped."""
+    """Return whether a node is an applied layer that can be unfolded and in which an operand may be dropped."""
     written = isinstance(node, Apply) and (not isinstance(node, Repeat) or bool(node.count.is_Integer))
     return written and _forgets(node.args[1])
 

@@ -22,7 +22,7 @@ Replaced = list[tuple[Symbol, Expr]]  # unknowns that equations were solved for,
 
 
 def systems(constraints: list[Constraint]) -> Iterator[tuple[list[Constraint], Replaced]]:
-    """Yield the remaining relations after solving the equations with a single root, and then also the others."""
+    """Yield the remaining relations and the roots: first with single-root equations solved, then with the others."""
     equal = {c.gap for c in constraints if c.kind == "="}
     if any(c.kind in (">", "!=") and (c.gap in equal or -c.gap in equal) for c in constraints):
         return  # gap = 0 contradicts gap > 0 and gap != 0
@@ -37,7 +37,7 @@ def systems(constraints: list[Constraint]) -> Iterator[tuple[list[Constraint], R
 def _eliminated(
     constraints: list[Constraint], replaced: Replaced, *, several: bool
 ) -> tuple[list[Constraint], Replaced] | None:
-    """Return the remaining relations after solving equations, and the roots, unless a relation of numbers fails."""
+    """Return the remaining relations and the roots after solving equations, or None if a relation of numbers fails."""
     while True:
         if not all(holds(c, c.gap) for c in constraints if not c.gap.free_symbols):
             return None

@@ -55,7 +55,7 @@ def enclose(f: Expr, variable: Symbol, over: Any) -> Jet:
 
 
 def tight(f: Expr, variable: Symbol, low: Fraction, high: Fraction) -> tuple[Any, Any]:
-    """Return the intersection of f(I) and the mean value form of f over a bounded interval I, and f(m)."""
+    """Return f(I) intersected with the mean value form of f over a bounded interval I, and f at its middle."""
     over, middle = interval(low, high), (low + high) / 2
     point = interval(middle, middle)
     plain, at_middle = enclose(f, variable, over), enclose(f, variable, point).value
@@ -107,7 +107,7 @@ def _hyperbolic_tangent(f: Basic, of: Jet) -> Jet:
 
 
 def _absolute(f: Basic, of: Jet) -> Jet:
-    """Return |f|; over a kink the slope is enclosed by the slopes of both sides, as the mean value form needs."""
+    """Return the enclosures of |f|. Over a kink the enclosure of the slope contains the slopes of both sides."""
     sign = iv.mpf(1) if of.value > 0 else iv.mpf(-1) if of.value < 0 else iv.mpf([-1, 1])
     return Jet(abs(of.value), sign * of.slope)
 

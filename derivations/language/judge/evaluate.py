@@ -1,4 +1,4 @@
-"""Evaluation: numbers of scalar expressions, by plain loops in interval arithmetic.
+"""Evaluation of scalar expressions to numbers, by plain loops in interval arithmetic.
 
 It shares no code with the normal form. Every value is an interval that holds the true value, so two disjoint intervals
 prove that an equality fails.
@@ -371,7 +371,7 @@ def written_out(expression: Basic, sample: Sample, bound: Mapping[Symbol, int]) 
 
 
 def _off_the_edge(condition: Basic, sample: Sample, bound: Mapping[Symbol, int]) -> None:
-    """Raise `NotEvaluable` at the jump of a bracket of reals, which has no slope; brackets of integers are constant."""
+    """Raise `NotEvaluable` at the jump of a bracket that compares reals, because it has no derivative there."""
     left, right = condition.args
     mask = isinstance(left, Indexed) and left.base.label.is_integer
     if mask or (left.is_integer and right.is_integer):
@@ -381,7 +381,7 @@ def _off_the_edge(condition: Basic, sample: Sample, bound: Mapping[Symbol, int])
 
 
 def _sign(expression: Any, sample: Sample, bound: Mapping[Symbol, int]) -> Any:
-    """Return the sign of a number, which SymPy writes as the slope of |x|."""
+    """Return the sign of a nonzero number. SymPy writes the derivative of |x| as sign(x)."""
     # sign(x) = 2 [x > 0] - 1 off x = 0
     return 2 * _heaviside(expression, sample, bound) - 1
 
@@ -495,11 +495,11 @@ _RULES: dict[Any, Callable[..., Any]] = {
 
 @view("function")
 def function_of(derivation: Any) -> Callable[..., float]:
-    """Return the right-hand side of a derivation as a function of names: numbers, and nested lists for arrays.
+    """Return the right-hand side of a derivation as a function of keyword arguments: numbers and nested lists.
 
     A size that is not given is that of the arrays.
 
-    Raises `TypeError` for a name that is missing or unknown, `NotEvaluable` where the value is undefined.
+    Raises `TypeError` for a name that is missing or unknown, and where the value is undefined.
     """
     definitions = {e.variable.name: e.value_at for e in derivation.definitions}
     known = {s.name for s in derivation.rhs.free_symbols if isinstance(s, Symbol)}
@@ -531,7 +531,7 @@ def function_of(derivation: Any) -> Callable[..., float]:
 
 
 def _lengths(shapes: Mapping[str, Sequence[Expr]], arrays: Mapping[str, Any]) -> dict[str, int]:
-    """Return the sizes that the lengths of arrays tell; raise `TypeError` where two arrays differ."""
+    """Return the sizes that follow from the lengths of arrays. Raise `TypeError` if two arrays disagree."""
     found: dict[str, int] = {}
     for name, array in arrays.items():
         for size in shapes.get(name, ()):

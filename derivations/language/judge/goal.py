@@ -100,7 +100,7 @@ class Goal:
         self.require_sizes(*sizes_of(statement, derivation))
 
     def unfold(self, equation: Equation, *places: Expr) -> Expr:
-        """Return the right-hand side of a definition at some indices.
+        """Return the entry of a definition's right-hand side at the indices `places`.
 
         An index on an axis of blocks is split into the block and the index inside it, with the conditions for that.
         """
@@ -125,7 +125,7 @@ class Goal:
         return equation.value_at(*pairs)
 
     def keep_domains(self, array: Array, *places: Any) -> None:
-        """Keep the conditions under which an entry is defined, even if SymPy cancelled the parts that need them.
+        """Record the conditions under which an entry is defined, even if SymPy cancelled the parts that need them.
 
         Without indices this is a general entry. An entry at given indices is also read itself, a general one need not.
         """
@@ -134,20 +134,23 @@ class Goal:
             read(part, self.context)
 
     def require_real(self, *parts: Basic) -> None:
-        """Raise `Undecided` for expressions that are not declared real: an order needs reals, and arrays are real."""
+        """Raise `Undecided` for an expression that is not declared real.
+
+        Inequalities compare real numbers, and the normal form reads the entries of arrays as real.
+        """
         for part in parts:
             if not declared_real(part):
                 raise Undecided(f"{part} is not proved to be real")
 
     def require_sizes(self, *sizes: Expr) -> None:
-        """Keep the condition that sizes are not negative: no array has a negative size."""
+        """Record that sizes must be nonnegative, unless this is proved: no array has a negative size."""
         for size in sizes:
             number = read(size, self.context)
             if not always_nonnegative(number, self.context):
                 self.context.keep("nonnegative", number)
 
     def speaks_of(self, variable: Symbol) -> bool:
-        """Return whether an assumption mentions a variable, directly or by a definition, or the variable is defined."""
+        """Return whether a variable has a definition or occurs in an assumption, directly or through a definition."""
         atom = symbol_atom(variable)
         read_so_far = (
             *((bound.value, bound.limits) for bound in self.inequalities.bounds),
@@ -159,11 +162,11 @@ class Goal:
         return stated or defined or any(contains(part, atom) for part in read_so_far)
 
     def fresh(self, along: Axis) -> Any:
-        """Return a general index on an axis: one that occurs nowhere else."""
+        """Return a new index for an axis, which occurs nowhere else."""
         return places_of(self, along)[0]
 
     def open_range(self, index: Symbol, size: Expr, *, stated: bool = True) -> None:
-        """State that an index takes the values 0, ..., size - 1.
+        """Record that an index takes the values 0, ..., size - 1.
 
         A statement with the index quantifies over its values, so the range may be assumed. A statement without the
         index is also about sizes for which the range is empty. There "0 <= i < size" would be a false premise, so a
@@ -247,7 +250,7 @@ class Goal:
         return rewrite(p, self.rewrites, self.context) if "assumption" in self.rule.features else p
 
     def equal(self, left: Basic, right: Basic) -> bool:
-        """Return whether two scalars are proved equal; an index with few values may be replaced by each of them."""
+        """Return whether two scalars are proved equal, if necessary for each value of an index that has few values."""
         if vanishes(subtract(self.value(left), self.value(right)), self.context):
             return True
         for index, count in self.numbered.items():
@@ -257,7 +260,7 @@ class Goal:
         return False
 
     def uncovered(self) -> str | None:
-        """Return the first side condition that is not proved from its form or the assumptions, as a message."""
+        """Return a message about the first side condition that is not proved, or None if all are proved."""
         for condition in list(self.context.conditions):
             if "assumption" in self.rule.features:
                 # the two sides were rewritten, so the condition must speak of the same atoms
@@ -283,7 +286,7 @@ class Goal:
         return f"{text} (say how many values it has: ranges={{{place}: {sizes[0] if sizes else '...'}}})"
 
     def sum_signs(self, p: Poly) -> None:
-        """Add facts for the signs of sums inside a polynomial whose terms have a sign by the assumed inequalities."""
+        """Record which sums in a polynomial are positive or nonnegative, because all of their terms are."""
         # inner sums first: the sign of an outer one may rest on theirs
         for atom in sorted(atoms_of(p, "sum"), key=lambda each: own_level(each[2])):
             body, indices = open_sum(atom, self.context)
@@ -315,7 +318,7 @@ def _covered(condition: Condition, context: Context) -> bool:
 
 
 def _beyond_stated(p: Poly, context: Context) -> bool:
-    """Return whether p exceeds an assumed bound of sizes: n - w + 1 >= 0 follows from n - w >= 0."""
+    """Return whether p >= b for an assumption b >= 0 or b > 0: n - w + 1 >= 0 follows from n - w >= 0."""
     whole = (bound for bound in context.bounds if bound.kind in ("positive", "nonnegative") and not bound.limits)
     return any(always_nonnegative(subtract(p, bound.value), context) for bound in whole)
 
@@ -324,7 +327,7 @@ _SIGNS = {">=": "nonnegative", ">": "positive", "!=": "nonzero"}
 
 
 def places_of(goal: Goal, *axes: Axis) -> list[Any]:
-    """Return a general index for every axis: one that occurs nowhere else, with the range of the axis."""
+    """Return a fresh index for every axis. It occurs nowhere else and has the range of the axis."""
     places: list[Any] = []
     for along in axes:
         sizes = (along.count, along.size) if isinstance(along, Blocks) else (along,)
@@ -338,5 +341,5 @@ def places_of(goal: Goal, *axes: Axis) -> list[Any]:
 
 
 def common_places(left: Array, right: Array, goal: Goal) -> list[Any]:
-    """Return a general index for every axis of two arrays of the same shape."""
+    """Return new indices, one for each axis of two arrays of the same shape."""
     return places_of(goal, *map(join, left.shape, right.shape))

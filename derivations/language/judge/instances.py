@@ -1,4 +1,4 @@
-"""Instances of assumptions: numbers for sizes and indices leave relations between finitely many real unknowns.
+"""Instances of assumptions at given sizes and indices: relations between finitely many real unknowns.
 
 Sums and quantifiers are written out. Every entry of an array is an unknown with the declared properties of the array. A
 value without a formula (of an unknown function, a limit) is an unknown too.
@@ -88,7 +88,7 @@ class NoInstance(Exception):
 
 @dataclass
 class Instances:
-    """Numbers for integers and permutations, and the unknowns so far."""
+    """The values of sizes, indices and permutations, and the real unknowns created so far."""
 
     integers: dict[str, int]
     definitions: Mapping[str, Callable[..., Any]]
@@ -105,7 +105,7 @@ class Instances:
     spent: int = 0
 
     def constraints(self, statement: Basic, ranges: Mapping[Symbol, Expr]) -> Iterator[Constraint]:
-        """Yield a relation for all values of its indices; raises `NoInstance`."""
+        """Yield the constraint that a relation gives for each choice of its indices; raises `NoInstance`."""
         indices = list(ranges)
         for case in product(*(self.places(Integer(0), size - 1, statement, i, {})[0] for i, size in ranges.items())):
             left, right = (
@@ -117,7 +117,10 @@ class Instances:
     def places(
         self, low: Expr, high: Expr, inside: Basic, index: Symbol, bound: Mapping[Symbol, int]
     ) -> tuple[range, int]:
-        """Return the values of an index, and their number; only the first ones if many differ by entries only."""
+        """Return the values of an index and how many there are.
+
+        Of a large range only the first values are returned, if all later terms are equal.
+        """
         first, last = self.whole(low, bound), self.whole(high, bound)
         # as in the normal form, a symbolic range may be empty but never shorter
         if last < first - 1 and not (low.is_Integer and high.is_Integer):
@@ -151,7 +154,7 @@ class Instances:
         return found
 
     def write(self, e: Any, bound: Mapping[Symbol, int]) -> Any:
-        """Return an expression of unknowns."""
+        """Return an expression in numbers and unknowns: sums are written out, and entries become unknowns."""
         self.spent += 1
         if self.spent > _MOST_TERMS:
             raise NoInstance("too many terms", too_large=True)
@@ -167,7 +170,7 @@ class Instances:
         return self.unknown(str(e.xreplace(dict(bound))), {})
 
     def symbol(self, e: Symbol, bound: Mapping[Symbol, int]) -> Any:
-        """Return the number of an integer, or a real unknown."""
+        """Return the value of a symbol: the number chosen for an integer, a definition, or a real unknown."""
         if e in bound:
             return Integer(bound[e])
         define = self.definitions.get(e.name)
@@ -184,7 +187,7 @@ class Instances:
         return self.entry(e.name, e.assumptions0, (1, 0, 0, 1)) if isinstance(e, OnlyEntry) else e
 
     def indexed(self, e: Indexed, bound: Mapping[Symbol, int]) -> Any:
-        """Return an entry of an array, which must exist."""
+        """Return the value of an array entry; raises `NoInstance` if the entry does not exist."""
         name, places = e.base.label.name, tuple(self.whole(place, bound) for place in e.indices)
         sizes = [self.whole(size, bound) for size in e.base.shape or ()]
         if any(not 0 <= place < size for place, size in zip(places, sizes, strict=False)):
@@ -200,7 +203,7 @@ class Instances:
         return self.entry(f"{name}{list(places)}", {**e.base.label.assumptions0, **e.base.assumptions0}, draws)
 
     def entry(self, text: str, facts: Mapping[str, bool], draws: Draws) -> Symbol:
-        """Return the unknown of an entry; with expectations it is random."""
+        """Return the unknown for an entry; it is a random variable if an assumption contains an expectation."""
         found = self.unknown(text, facts, draws)
         if self.random and not found.is_integer and found not in self.entries:
             mean, spread = self.unknown(f"mean of {found}", {}, (0, 1, 0, 0)), self.unknown(f"spread of {found}", {})
@@ -211,14 +214,14 @@ class Instances:
         return found
 
     def law_of(self, text: str, mean: Symbol, spread: Symbol) -> tuple[tuple[Expr, Expr], ...]:
-        """Return the values of a random entry with their probabilities; the common sign is an unknown in them."""
+        """Return the values of a random entry with their probabilities; a value may contain the common sign."""
         values, common = LAWS[self.law]
         if common:
             mean += self.unknown(f"common part of {text}", {}, (0, 0, 1, 1)) * _COMMON
         return tuple((mean + spread * value, chance) for value, chance in values)
 
     def outcome(self, e: Any) -> Any:
-        """Return an expression at one outcome of the random entries."""
+        """Return an expression with every random entry replaced by its first value, and the common sign by 1."""
         if not self.entries:
             return e
         return e.xreplace({entry: law[0][0] for entry, law in self.entries.items()}).xreplace({_COMMON: Integer(1)})
@@ -279,11 +282,11 @@ class Instances:
         return self.write(e.args[0], bound)
 
     def bracket(self, e: Iverson, bound: Mapping[Symbol, int]) -> Any:
-        """Return a bracket of unknowns, or its value."""
+        """Return the Iverson bracket of a relation between unknowns, or its value."""
         return Iverson(self.relation(e.args[0], bound))
 
     def delta(self, e: KroneckerDelta, bound: Mapping[Symbol, int]) -> Any:
-        """Return 1 or 0."""
+        """Return the value of a Kronecker delta."""
         return Integer(self.whole(e.args[0], bound) == self.whole(e.args[1], bound))
 
     def applied(self, e: AppliedUndef, bound: Mapping[Symbol, int]) -> Any:
@@ -310,7 +313,7 @@ class Instances:
         return True
 
     def cases(self, e: Piecewise, bound: Mapping[Symbol, int]) -> Any:
-        """Return a case distinction between unknowns."""
+        """Return a `Piecewise` whose values and conditions are written in unknowns."""
         return Piecewise(*((self.write(value, bound), self.relation(case, bound)) for value, case in e.args))
 
     def relation(self, e: Any, bound: Mapping[Symbol, int]) -> Any:

@@ -65,29 +65,29 @@ def pi(context: Any = iv) -> Interval:
 
 
 def exp(x: Interval) -> Interval:
-    """Return an interval that holds exp over x."""
+    """Return an interval that contains the exponentials of all numbers in x."""
     return _increasing(mpf_exp, x, {fzero: fone, fninf: fzero, finf: finf})
 
 
 def log(x: Interval) -> Interval:
-    """Return an interval that holds log over x; raises `ValueError` where x may be <= 0."""
+    """Return an interval that contains the logarithms of all numbers in x; raises `ValueError` where x may be <= 0."""
     if not x > 0:
         raise ValueError(f"a logarithm over {x}, which is not positive")
     return _increasing(mpf_log, x, {fone: fzero, finf: finf})
 
 
 def tanh(x: Interval) -> Interval:
-    """Return an interval that holds tanh over x, inside [-1, 1]."""
+    """Return an interval inside [-1, 1] that contains the hyperbolic tangents of all numbers in x."""
     return _within_one(_increasing(mpf_tanh, x, {fzero: fzero, fninf: mpf_neg(fone), finf: fone}))
 
 
 def erf(x: Interval) -> Interval:
-    """Return an interval that holds erf over x, inside [-1, 1]."""
+    """Return an interval inside [-1, 1] that contains the error function of all numbers in x."""
     return _within_one(_increasing(_erf, x, {fzero: fzero, fninf: mpf_neg(fone), finf: fone}))
 
 
 def _erf(end: End, precision: int, rounding: str) -> End:
-    """Return erf to a number of bits.
+    """Return erf(end) to the given number of bits.
 
     The terms of mpmath's series grow like exp(x^2), so the series loses about x^2 / log(2) bits, which are added here.
     """
@@ -99,7 +99,7 @@ def _erf(end: End, precision: int, rounding: str) -> End:
 
 
 def sqrt(x: Interval) -> Interval:
-    """Return an interval that holds the square root over x; raises `ValueError` where x may be < 0."""
+    """Return an interval that contains the square roots of all numbers in x; raises `ValueError` where x may be < 0."""
     if not x >= 0:
         raise ValueError(f"a root over {x}, which may be negative")
     low, high = x._mpi_  # the root of an integer is exact, so mpmath rounds it correctly
@@ -107,17 +107,20 @@ def sqrt(x: Interval) -> Interval:
 
 
 def cos(x: Interval) -> Interval:
-    """Return an interval that holds cos over x, inside [-1, 1]."""
+    """Return an interval inside [-1, 1] that contains the cosines of all numbers in x."""
     return _wave(x, 0, fzero)
 
 
 def sin(x: Interval) -> Interval:
-    """Return an interval that holds sin over x, inside [-1, 1]: its extrema are those of cos, shifted by pi / 2."""
+    """Return an interval inside [-1, 1] that contains the sines of all numbers in x.
+
+    The extrema of sin are those of cos, shifted by pi / 2.
+    """
     return _wave(x, 1, fhalf)
 
 
 def _increasing(function: Callable[..., End], x: Interval, exact: dict[End, End]) -> Interval:
-    """Return the interval of an increasing function; `exact` lists its values that need no widening."""
+    """Return an interval that contains an increasing function on x; `exact` holds values that need no widening."""
     precision = x.ctx.prec
     ends = []
     for number, end in enumerate(x._mpi_):
@@ -144,7 +147,10 @@ def _within_one(x: Interval) -> Interval:
 
 
 def _wave(x: Interval, which: int, offset: End) -> Interval:
-    """Return cos (0) or sin (1) over x; its extrema are at integers x / pi - offset, a maximum if this is even."""
+    """Return an interval that contains cos(t), or sin(t) if `which` is 1, for every t in x.
+
+    The extrema are where t / pi - offset is an integer, the maxima where it is even.
+    """
     low, high = x._mpi_
     precision, minus_one = x.ctx.prec, mpf_neg(fone)
     if low == fninf or high == finf:

@@ -52,7 +52,7 @@ __all__ = ["TACTICS", "by_limit_laws", "by_squeeze"]
 
 
 def by_limit_laws(goal: Goal) -> str | None:
-    """The function tends to the value, part by part."""
+    """Prove that a function tends to a value by the limit laws, part by part."""
     found = _limit_at_infinity(goal)
     if isinstance(found, str):
         return found
@@ -61,7 +61,7 @@ def by_limit_laws(goal: Goal) -> str | None:
 
 
 def by_squeeze(goal: Goal) -> str | None:
-    """Lower <= f <= upper for all values, and both bounds tend to the limit."""
+    """Prove a limit by squeezing: lower <= f <= upper for all values, and both bounds tend to the limit."""
     found = _limit_at_infinity(goal)
     if isinstance(found, str):
         return found

@@ -19,7 +19,7 @@ __all__ = ["TACTICS", "by_null_space", "by_quadratic_form", "by_trace"]
 
 
 def by_null_space(goal: Goal) -> str | None:
-    """The null space is a span: the certificate is L and a C for each array B of the span."""
+    """Prove that a null space is a span; the certificate is L and one C for each array B of the span."""
     null, span = goal.previous, goal.step.expression
     if not isinstance(null, NullSpace) or not isinstance(span, Span) or goal.step.relation != "=":
         return "this rule states that the null space of a matrix is a span"
@@ -53,7 +53,7 @@ def _outer(B: Array, C: Array, row: object, column: object) -> Expr:
 
 
 def by_trace(goal: Goal) -> str | None:
-    """The rank of A is the trace of L A, by a certificate L with A L A = A."""
+    """Prove that the rank of A is the trace of L A, by a certificate L with A L A = A."""
     rank, value = goal.previous, goal.step.expression
     if not isinstance(rank, Rank) or goal.step.relation != "=":
         return "this rule states the rank of a matrix"
@@ -75,7 +75,10 @@ def by_trace(goal: Goal) -> str | None:
 
 
 def by_quadratic_form(goal: Goal) -> str | None:
-    """The norm of a symmetric A is at most c: a free vector v, and forms of c v^T v - v^T A v and c v^T v + v^T A v."""
+    """Prove that the norm of a symmetric matrix A is at most c.
+
+    The certificate is a free vector v, and forms of c v^T v - v^T A v and c v^T v + v^T A v that show their signs.
+    """
     norm, bound = goal.previous, goal.step.expression
     if not isinstance(norm, SpectralNorm) or goal.step.relation != "<=":
         return "this rule states that the norm of a matrix is at most a number"

@@ -45,7 +45,7 @@ def check_definitions(definitions: tuple[Equation, ...]) -> None:
 
 
 def sizes_of(statement: tuple[Basic, ...], derivation: Derivation) -> set[Expr]:
-    """Return the compound sizes, such as n - 1, of arrays in a statement that are given and not defined."""
+    """Return the compound sizes, such as n - 1, of those arrays in a statement that have no definition."""
     defined = {definition.variable.name for definition in derivation.definitions}
     named = ((part, name) for part in statement for _, name in _names(part) if name.shape and name.text not in defined)
     found = {(expression, size) for expression, name in named for size in name.shape or () if not _is_plain(size)}
@@ -93,7 +93,7 @@ def _enter(names: Names, table: dict[Any, _Name]) -> None:
 
 
 class _Premise(NamedTuple):
-    """A definition or an assumption: the keys of its arrays and functions (empty: it always counts), and its names."""
+    """A definition or an assumption: the keys that make it relevant (none: it always is), and its names."""
 
     about: frozenset[Any]
     names: Names

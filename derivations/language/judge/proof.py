@@ -1,4 +1,4 @@
-"""The judge: it alone says what is proved.
+"""The judge: the only code that decides what is proved.
 
 What it trusts:
     the normal form (`normal_form`): its rules are listed in the heads of its modules;
@@ -118,7 +118,7 @@ _KEPT = "_decided"  # under this name a derivation keeps its evidence
 
 
 def _weakest(claims: tuple[tuple[StepEvidence, ...], ...]) -> str:
-    """Return the level of the weakest step; claims without steps, and no claims, are unknown."""
+    """Return the level of the weakest step; it is unknown if there is no claim, or a claim has no steps."""
     steps = [step for steps in claims for step in steps]
     if not steps or not all(claims):
         return "unknown"
@@ -212,7 +212,7 @@ def _decide(previous: Basic, step: Step, claim: Claim, derivation: Derivation, r
 
 
 def _without_range(left: Basic, step: Step, derivation: Derivation) -> str:
-    """Return what to write for an index of an entry that has no range, if there is one: no counterexample has it."""
+    """Return a hint about an index without a range, or an empty text; no counterexample can have such an index."""
     for side in (left, step.expression):
         free = free_symbols(side)
         for entry in sorted(side.atoms(Indexed), key=str):
@@ -223,7 +223,7 @@ def _without_range(left: Basic, step: Step, derivation: Derivation) -> str:
 
 
 def _other_shape(left: Basic, step: Step) -> str:
-    """Return the shapes of two arrays that have different ones, which explains more than an entry does."""
+    """Return the shapes of two arrays if they differ: this explains more than an unequal entry does."""
     if not isinstance(left, Array) or not isinstance(step.expression, Array):
         return ""
     one, other = shape_text(left.shape), shape_text(step.expression.shape)

@@ -80,7 +80,7 @@ def _is_whole(symbol: Basic) -> bool:
 
 @dataclass
 class _Search:
-    """The assumptions, and the outcome of each attempt: "none found", "nowhere", or sizes that are "too large".
+    """The search: the assumptions, and the outcomes of its attempts, "none found", "nowhere" or "too large".
 
     If sizes are assumed to be large, `_found` checks them on their own and the other assumptions at small sizes.
     """

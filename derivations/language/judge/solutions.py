@@ -124,7 +124,7 @@ def _fitting(numbers: Iterable[Fraction], unknown: Symbol) -> Rational | None:
 
 
 class _Search:
-    """The search for numbers that satisfy some relations, from a draw by repairs."""
+    """The search for numbers that satisfy some relations: it draws numbers and then repairs them."""
 
     def __init__(
         self, constraints: list[Constraint], replaced: Replaced, starts: Mapping[Symbol, Draws], budget: Budget
@@ -143,7 +143,7 @@ class _Search:
         return min(self.budget.left, self.checks) <= 0
 
     def repaired(self, repairs: int, seed: int) -> dict[Symbol, Expr] | None:
-        """Return numbers near some draws that satisfy all relations, if repairs find them."""
+        """Return numbers that satisfy all relations, found by repairing drawn numbers, or None."""
         values, source = _drawn(self.about, self.starts, seed), random.Random(f"repair {seed}")
         if len(values) < len(self.about):
             return None
@@ -195,7 +195,7 @@ class _Search:
                 return
 
     def has_root(self, equation: Constraint, values: dict[Symbol, Expr]) -> bool:
-        """Return whether an equation has a root by a change of sign, with the other relations true around it.
+        """Return whether a change of sign proves a root of an equation, near which the other relations hold.
 
         Functions that `enclose` encloses are continuous, so the intermediate value theorem applies. The unknown gets a
         number near the root.
@@ -214,7 +214,7 @@ class _Search:
         return False
 
     def holds(self, constraint: Constraint, values: Mapping[Symbol, Expr]) -> bool:
-        """Return whether a relation is proved to hold at numbers."""
+        """Return whether a relation is proved to hold at the given numbers."""
         self.budget.left -= 1
         self.checks -= 1
         key = (constraint, *(values[s] for s in self.named[constraint]))

@@ -20,7 +20,7 @@ __all__ = ["as_stated"]
 
 
 def as_stated(derivation: Derivation, claim: Claim) -> tuple[Derivation, Claim]:
-    """Return a derivation and a claim with assumptions about scalars and with exact numbers."""
+    """Return a derivation and a claim whose numbers are exact, and whose array equations are equations of entries."""
     assumed, given = (tuple(map(_stated, each)) for each in (derivation.assumptions, claim.given))
     definitions = tuple(map(exact, derivation.definitions))
     if assumed != derivation.assumptions or definitions != derivation.definitions:

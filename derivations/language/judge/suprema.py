@@ -29,7 +29,7 @@ _PIECES = 20_000
 
 
 def by_supremum(goal: Goal) -> str | None:
-    """Sup f <= c by enclosures and a majorant, or sup f >= c by a point."""
+    """Prove sup f <= c by interval enclosures and a majorant, or sup f >= c by a point of the domain."""
     supremum, bound = goal.previous, goal.step.expression
     if not isinstance(supremum, Supremum) or goal.step.relation not in ("<=", ">="):
         return "this rule states that a supremum is <= or >= a number"
@@ -107,7 +107,7 @@ def _within(f: Expr, t: Symbol, low: Fraction, high: Fraction, value: Any) -> st
 
 
 def _beyond(f: Expr, t: Symbol, value: Any, goal: Goal) -> str | None:
-    """For t >= b: f <= h by forms that show the sign of h - f, and h <= c by one interval."""
+    """Prove f <= h for all t >= b by forms that show the sign of h - f, and h <= c by one interval."""
     b, majorant, *forms = goal.step.certificate
     # from here on t stands for the numbers t >= b only
     beyond = Condition("nonnegative", read(t - b, goal.context))

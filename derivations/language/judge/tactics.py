@@ -1,4 +1,4 @@
-"""Tactics: functions that decide a step, as far as they need no separate module.
+"""Tactics: the functions that decide a step, except those of `limits`, `linear_maps` and `suprema`.
 
 Each takes a goal and returns None if the step is proved, else a message about the missing part.
 """
@@ -44,7 +44,7 @@ _LARGEST_ORDER = 4
 
 
 def by_normal_form(goal: Goal) -> str | None:
-    """The two sides, scalars or arrays, have one normal form."""
+    """Prove that the two sides, scalars or arrays, have the same normal form."""
     if goal.step.relation != "=":
         return f"the rule {goal.rule.name} proves equalities, not {goal.step.relation}"
     return unequal(goal.previous, goal.step.expression, goal)
@@ -71,14 +71,14 @@ def unequal(left: Basic, right: Basic, goal: Goal) -> str | None:
 
 
 def _by_law(array: Array, goal: Goal) -> Recurrence | None:
-    """Return the recurrence that an array is, or is defined to be, if its law alone gives the entries."""
+    """Return the recurrence that an array is, or is defined to be, if its states have no closed form."""
     defined = {equation.variable: equation.value for equation in goal.derivation.definitions if not equation.over}
     found = defined.get(array, array)
     return found if isinstance(found, Recurrence) and found.is_by_law else None
 
 
 def _arguments_unequal(left: Recurrence, right: Recurrence, goal: Goal) -> str | None:
-    """Return why the arguments of two recurrences are not proved equal: equal ones have equal states."""
+    """Return why the arguments of two recurrences are not proved equal, or None; equal arguments give equal states."""
     if left.backwards != right.backwards:
         return "one recurrence runs forwards and one backwards"
     both = zip((*left.args[:2], *left.factors), (*right.args[:2], *right.factors), strict=True)
@@ -86,7 +86,7 @@ def _arguments_unequal(left: Recurrence, right: Recurrence, goal: Goal) -> str |
 
 
 def by_order(goal: Goal) -> str | None:
-    """The equality holds in every order of the certificate's numbers; real numbers always have an order."""
+    """Prove the equality for every order of the certificate's numbers: one of these orders always holds."""
     numbers = goal.step.certificate
     real = all(isinstance(number, Expr) and declared_real(number) for number in numbers)
     # 4 numbers have 24 orders, each a proof of its own
@@ -105,7 +105,7 @@ def by_order(goal: Goal) -> str | None:
 
 
 def by_induction(goal: Goal) -> str | None:
-    """The equality holds at the first place of the certificate's index, and at each next place if at the one before.
+    """Prove the equality by induction over the certificate's index: for its first value, and from each to the next.
 
     The hypothesis is the equality at one place t, for all values of the other indices; no other assumption may speak of
     t itself, since it would be one about a single place.
@@ -139,7 +139,10 @@ def by_induction(goal: Goal) -> str | None:
 
 
 def _at_next_place(assumptions: Iterable[Assumption], t: Symbol, count: Expr) -> Iterator[Assumption]:
-    """Yield what is assumed for all indices below `count` at the index t, one of them: a law from t to t + 1."""
+    """Yield the assumptions about an index with `count` values, for the value t of this index.
+
+    An example is a recurrence relation that leads from t to t + 1.
+    """
     for each in assumptions:
         for index, size in each.ranges.items():
             if same_size(size, count) and t not in each.ranges:
@@ -148,7 +151,7 @@ def _at_next_place(assumptions: Iterable[Assumption], t: Symbol, count: Expr) ->
 
 
 def by_bound(goal: Goal) -> str | None:
-    """The difference of the two sides is an expression whose form shows its sign."""
+    """Prove an inequality: the form of the difference of the two sides shows its sign."""
     left, right = goal.previous, goal.step.expression
     strange = [part for part in (left, right, *goal.step.certificate) if not isinstance(part, Expr)]
     if strange:
@@ -171,7 +174,7 @@ def by_bound(goal: Goal) -> str | None:
 
 
 def by_rounding(goal: Goal) -> str | None:
-    """The number lies strictly within half a unit of the last decimal around the rounded value."""
+    """Prove a rounded value: the number differs from it by less than half a unit of the last decimal."""
     rounded, value = goal.previous, goal.step.expression
     if not isinstance(rounded, Rounded) or not value.is_Rational or goal.step.relation != "=":
         return "rounding states that a number, rounded to some decimals, is a rational number"
@@ -191,7 +194,7 @@ def by_rounding(goal: Goal) -> str | None:
 
 
 def by_rank(goal: Goal) -> str | None:
-    """rank(A B) <= the inner size of the product as written, and <= the sizes of the matrix itself."""
+    """Prove that a rank is at most a size of the matrix, or the inner size if the matrix is a product A B."""
     rank, bound = goal.previous, goal.step.expression
     if not isinstance(rank, Rank) or goal.step.relation != "<=":
         return "this rule states rank(A B) <= size"
@@ -206,7 +209,7 @@ def by_rank(goal: Goal) -> str | None:
 
 
 def by_shape(goal: Goal) -> str | None:
-    """A product conforms iff the two sizes are equal that the condition names."""
+    """Prove that a matrix product can be formed iff the two sizes named in the condition are equal."""
     statement, condition = goal.previous, goal.step.expression
     if not isinstance(statement, Conformable) or goal.step.relation != "iff" or not isinstance(condition, Eq):
         return "this rule states: A B conforms iff two sizes are equal"

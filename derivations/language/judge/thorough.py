@@ -1,4 +1,4 @@
-"""The second look: costlier proofs, for steps that the tactics leave open and no counterexample refutes.
+"""The second look: costlier proofs, for steps that the tactics leave undecided.
 
 An equality is decided by cases, an inequality by cases and by linear arithmetic (`normal_form.deciding`). Both are
 tried again with sums over k p values as sums over k blocks of p, for each p that divides a range. While the two sides
@@ -57,7 +57,7 @@ def proved_thoroughly(previous: Basic, step: Step, claim: Claim, derivation: Der
 
 
 def _with_stacks_named(left: Array, step: Step, derivation: Derivation) -> tuple[Basic, Step, bool]:
-    """Return a step without stacks of symbolic count, and whether its two sides are then the same expression."""
+    """Return a step with an array for each repetition of symbolic count, and whether its sides are then the same."""
 
     def equal(one: Basic, other: Basic) -> bool:
         return _proved(one, other, derivation)
@@ -123,7 +123,7 @@ def _same(left: Basic, right: Basic, goal: Goal) -> bool:
 
 
 def _bounded(goal: Goal) -> bool:
-    """The difference has its sign; with a certificate, the certificate equals the difference and has the sign."""
+    """Return whether the difference of the sides, or a certificate equal to it, has the sign that is needed."""
     left, right, relation = goal.previous, goal.step.expression, goal.step.relation
     if relation not in ("<=", "<", ">=", ">"):
         return False

@@ -1,4 +1,4 @@
-"""The layers of the catalogue: `@catalogued` beside the function that returns one enters it.
+"""The layers of the catalogue: the decorator `@catalogued` enters the layer that a function returns.
 
 Nothing else has to be changed for a new layer: the catalogue imports every module of a concept.
 """

@@ -38,7 +38,7 @@ def inlined(layer: Layer) -> Layer:
 
 
 class _Writer:
-    """Collects the equations of a layer; before each of them, the equations of the parts that it applies."""
+    """Collects the equations of a layer, each after the equations of the parts that it applies."""
 
     def __init__(self, taken: set[str]) -> None:
         self.equations: list[Equation] = []
@@ -57,7 +57,7 @@ class _Writer:
             self.equations.append(Equation(equation.target, self._written(equation.value, over), *(over or ())))
 
     def _written(self, node: Array, over: Family | None, *, inside: bool = False) -> Array:
-        """Return an expression without applications; write their equations before it."""
+        """Write the equations of the layers that an expression applies, and return it with their outputs in place."""
         if _can_be_written_out(node, over) and not inside:
             result = self._part(node, over)
             return Member(result, over[0]) if over else result
@@ -70,7 +70,7 @@ class _Writer:
         return node.func(*(self._written(a, over, inside=inside) if isinstance(a, Array) else a for a in node.args))
 
     def _kept(self, node: Apply, over: Family | None, inside: bool) -> Array:
-        """Return an application that stays; write out its layer's parts, and put masks with a formula into it."""
+        """Return an application that is not replaced, with its layer inlined and the formulas of masks put in."""
         layer = inlined(node.layer)
         pairs = list(zip(layer.inputs, node.arguments, strict=True))
         masks = {variable: self.masks.get(value, value) for variable, value in pairs}
@@ -128,7 +128,7 @@ class _Writer:
         return Member(variable, over[0]) if over else variable
 
     def _with_masks(self, value: Array) -> Array:
-        """Put masks with a formula into a repetition that the part applies."""
+        """Return a value with masks that have a formula put into the layer that it applies."""
         if not isinstance(value, Apply) or not any(a in self.masks for a in value.arguments):
             return value
         return self._kept(value, None, inside=False)
@@ -156,7 +156,7 @@ def _is_mask(value: Array) -> bool:
 
 
 def _filed_under(value: Array, path: str) -> Array:
-    """Return an expression with the name of the surrounding part put before the names of its applications."""
+    """Return an expression whose applied layers have the name of the surrounding part as a prefix."""
     if isinstance(value, Apply):
         arguments = Sequence(*(_filed_under(a, path) for a in value.arguments))
         return value.func(Str(f"{path}.{value.name}"), value.layer, arguments, *value.args[3:])

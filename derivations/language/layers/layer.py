@@ -121,7 +121,10 @@ class Equations:
         self._equations: list[Equation] = []
 
     def __call__(self, name: str, over: tuple[Symbol, Sized] | None = None) -> Any:
-        """Start the next equation, so that an error in its right-hand side can name it; return its definer."""
+        """Start the equation called `name` and return the function that takes its right-hand side.
+
+        An error in the right-hand side can then name the equation.
+        """
         require(isinstance(name, str) and bool(name), lambda: f"an equation defines a name such as 'S', not {name!r}")
         require(
             over is None or (isinstance(over, tuple) and len(over) == 2),
@@ -331,7 +334,7 @@ def _all_of(kind: type[Basic], parts: Any, what: str) -> tuple[Any, ...]:
 
 
 class Gradient(Layer):
-    """The gradient of a layer: takes the gradient for the output, returns those for the inputs, then the parameters."""
+    """The gradient of a layer: it maps the gradient for the output to those for the inputs, then the parameters."""
 
 
 class _Family(Array):
@@ -503,7 +506,7 @@ def _replaced(layer: Layer, rule: tuple[tuple[Basic, Basic], ...]) -> tuple[Basi
 
 
 def _preorder(node: Basic) -> Iterator[Basic]:
-    """Yield a node and its subexpressions, without the inside of layers."""
+    """Yield a node and its subexpressions, but not those inside layers."""
     yield node
     for child in node.args:
         if not isinstance(child, Layer):
@@ -519,7 +522,7 @@ def _unfold_parts(node: Basic, path: str) -> Basic:
 
 
 def _names_in_formulas(node: Basic) -> set[str]:
-    """Return the names of the arrays whose entries are read by scalars, tables and functions, outside array nodes."""
+    """Return the names of the arrays of which the formula of a scalar, table or function reads single entries."""
     if isinstance(node, Variable | Layer):
         return set()
     if isinstance(node, Array | Sequence):

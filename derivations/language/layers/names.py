@@ -18,7 +18,7 @@ def is_name(node: Basic) -> bool:
 
 
 def subexpressions(node: Basic) -> Iterator[Array]:
-    """Yield an expression and the arrays inside it, outermost first, without the inside of layers."""
+    """Yield an expression and the arrays inside it, outermost first, but not those inside layers."""
     if isinstance(node, Array):
         yield node
     if isinstance(node, Variable):  # its arguments contain no arrays
@@ -29,7 +29,7 @@ def subexpressions(node: Basic) -> Iterator[Array]:
 
 
 def variables_in(node: Basic) -> Iterator[Variable]:
-    """Yield the variables of an expression in order, each as often as it occurs, without the inside of layers."""
+    """Yield the variables of an expression in order, each as often as it occurs, but not those inside layers."""
     return (each for each in subexpressions(node) if isinstance(each, Variable))
 
 

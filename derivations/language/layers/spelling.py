@@ -1,4 +1,4 @@
-"""Names of layers and topics in words: an id has no hyphens and no capitals, a title has.
+"""The names of layers and topics in words, with the hyphens and capitals that their ids lack.
 
 Definition   words separated by underscores, except the parts of `SPELLED`, the longest of which that fits is taken
 Result       `masked_scaled_dot_product_attention` is "masked scaled dot-product attention"

@@ -1,4 +1,4 @@
-r"""The definitions of functions of arrays that print by a name which no textbook lists, such as `windows` or `pick`.
+r"""The definitions of array functions whose printed names are in no textbook, such as `windows` or `pick`.
 
 Definition   an entry of the function, from the same rule that proofs use: \mathrm{pick}(P, t)_{i} = P_{i, t_{i}}; of a
              recurrence its law; of blocks, rows and columns that are put together, where each argument stands; of a
@@ -41,7 +41,7 @@ _LETTERS = "UVRSTXYZABCDEFGHKLMNPQ"  # for arguments that are formulas themselve
 
 
 def definitions_of_functions(printer: LatexPrinter, taken: Iterable[str] = ()) -> Iterator[str]:
-    """Yield the definitions of the functions of arrays that a printer printed; letters `taken` keep their meaning."""
+    """Yield the definitions of the array functions that a printer has printed, without using the letters in `taken`."""
     letters = [letter for letter in (*_LETTERS, *(f"U_{k}" for k in range(2, 10))) if letter not in {*taken}]
     for name, part in [*printer.parts.items()]:
         if name not in {*LAYERS, *FUNCTIONS} and (definition := _of_part(part, printer)):
@@ -51,7 +51,7 @@ def definitions_of_functions(printer: LatexPrinter, taken: Iterable[str] = ()) -
 
 
 def _of_part(part: Layer, printer: LatexPrinter) -> str:
-    """Return the one output of a part by its inputs, or an empty text where it has no short form.
+    """Return the output of a part as a formula in its inputs, or an empty text where it has no short form.
 
     Contractions have none: they print entry by entry.
     """
@@ -82,7 +82,7 @@ def _of_part(part: Layer, printer: LatexPrinter) -> str:
 
 
 def _with_letters(applied: Array, letters: list[str]) -> Array:
-    """Return an application with letters for the arguments that are formulas, or that stand in two places."""
+    """Return an application with letters for the arguments that are formulas or occur twice."""
     named = {variable.name for variable in applied.atoms(Variable)}
     free = (letter for letter in letters if letter not in named)
 
@@ -129,7 +129,7 @@ def _entry(applied: Array, places: Iterable[Place], printer: LatexPrinter) -> st
 
 
 def _in_blocks(place: Place, along: object) -> Place:
-    """Return the place of an entry, in a block where the axis is one of blocks."""
+    """Return the index of an entry, as a block number and an index inside the block if the axis consists of blocks."""
     if not isinstance(along, Blocks) or isinstance(place, Pair):
         return place
     return Pair(Symbol(f"{place}_1", integer=True), Symbol(f"{place}_2", integer=True), along.size)

@@ -42,7 +42,7 @@ _LEVELS = {
 
 
 def stated_entry(value: Array, places: Sequence[Place]) -> Expr:
-    """Return an entry of an array as a formula; states that their law alone determines stay, with their places."""
+    """Return an entry of an array as a formula; the states of a recurrence without a closed form stay as entries."""
     try:
         return value.entry(*places)
     except NotImplementedError:
@@ -62,7 +62,7 @@ class ArrayPrinter(EntrywisePrinter):
         self.parts: dict[str, Layer] = {}  # the layers that were printed by their names
 
     def function_of(self, applied: Array, name: str) -> str:
-        """Return the name of a function of arrays, which no textbook lists: a page defines those that were printed.
+        """Return the printed name of an array function, and record the function so that the page defines it.
 
         Functions of one name are told apart by the ranks of their arguments and by their direction.
         """
@@ -207,7 +207,7 @@ class ArrayPrinter(EntrywisePrinter):
         return self.applied(self.function_of(expr, "rowmax"), list(map(self._print, expr.args)))
 
     def _largest(self, expr: Expr) -> str:
-        """Print the largest of the entries that a sum lists with their places, where its mask is 1."""
+        """Print the largest of the entries that a sum runs over, restricted to those where the mask is 1."""
         terms = expr.args[0]
         factors = Mul.make_args(terms.function)
         (share,) = (factor for factor in factors if factor.func == SHARE)
@@ -241,7 +241,7 @@ class ArrayPrinter(EntrywisePrinter):
         return f"{first} - {text[1:].lstrip()}" if text.startswith("-") else f"{first} + {text}"
 
     def _in_sum(self, expr: Basic) -> str:
-        """Return the number for an array of equal numbers, else an empty text."""
+        """Return the printed number if all entries of an array are this number, else an empty text."""
         if not (isinstance(expr, Tabulated) and expr.shape and expr.kind == "real"):
             return ""
         formula = expr.args[0]
@@ -525,7 +525,7 @@ class ArrayPrinter(EntrywisePrinter):
 
 
 def general_places(value: Array) -> tuple[Place, ...]:
-    """Return letters for the place of an entry of an array; an axis of blocks gets two if contractions split it."""
+    """Return index letters for an entry of an array; an axis of blocks gets two if the array has a contraction."""
     taken, places = set(value.free_symbols), []
     pairs = value.has(Contraction)
     letters = [Symbol(name, integer=True) for name in ("i", "j", "k", "l", "u", "v", "w")]
@@ -557,7 +557,7 @@ def _multiple_of_ones(expr: Tabulated) -> Array | None:
 
 
 def _of_vectors(expr: Basic) -> tuple[str, ...]:
-    """Return (y) for the table that is diag(y), and (y, z) for y z^T, of named vectors; else nothing."""
+    """Return the names (y,) for a table diag(y) and (y, z) for a table y z^T, else an empty tuple."""
     formula = without_conditions(expr.args[0])
     parts = Mul.make_args(formula.expr)
     if len(expr.shape) != 2 or len(parts) != 2 or expr.args[0] == Id:

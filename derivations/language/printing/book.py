@@ -1,4 +1,4 @@
-r"""The book: all results and layers as one LaTeX document that people print.
+r"""The book: all results and layers as one LaTeX document for printing.
 
 Definition   a title, the contents, a preface, a section for each topic, numbered results with what they define,
              assume and state, their proofs step by step, the layers, an index of letters, and the references by BibTeX
@@ -55,7 +55,7 @@ _PREAMBLE = r"""\documentclass[10pt]{{article}}
 \setlength{{\parskip}}{{0.3\baselineskip}}
 % \known{{label}}{{if this document has it}}{{otherwise}}
 \makeatletter\newcommand{{\known}}[3]{{\@ifundefined{{r@#1}}{{#3}}{{#2}}}}
-% no page ends behind the lead of a list, or in the few lines from \together on, unless a heading stands before them
+% no page ends after the lead of a list, or in the few lines from \together on, unless a heading stands before them
 \@beginparpenalty=10000 \clubpenalty=10000 \widowpenalty=10000
 \newcommand{{\together}}{{\par\if@nobreak\else\vskip 0pt plus 7\baselineskip\penalty-100\vskip 0pt plus -7\baselineskip
   \vskip 7\baselineskip\penalty9999\vskip -7\baselineskip\vskip 0pt\fi}}\makeatother
@@ -122,7 +122,7 @@ def _source(source: str, lang: str) -> str:
 
 
 def _prose(words: str, lang: str) -> str:
-    """Return words of a source in LaTeX: results, and the rules of the gradient, by their numbers in the book."""
+    """Return the words of a source in LaTeX; results and the gradient rules become references to their numbers."""
     if words == word(RULES, lang):
         there = word("the rules of section {}", lang).format(r"\ref{sec:gradient}")
         return rf"\known{{sec:gradient}}{{{there}}}{{{escaped_latex(words)}}}"
@@ -130,7 +130,7 @@ def _prose(words: str, lang: str) -> str:
 
 
 def _referred(latex: str) -> str:
-    """Return words in LaTeX with references for the ids of results."""
+    """Return LaTeX text with every id of a result replaced by a reference to it."""
 
     def reference(found: re.Match[str]) -> str:
         plain = found[0].replace("\\", "")
@@ -161,14 +161,16 @@ def book(
     macros: bool = False,
     rules: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """Return the document: entries by name (`layer-NAME` for a layer), and the letters in each of them.
+    """Return the book as a LaTeX document.
+
+    `entries` and `letters` map each name, `layer-NAME` for a layer, to its entry and to the letters in it.
 
     `rules` gives the law of each rule, for the preface.
     """
     title, chosen = word("The formulas of the Transformer", lang), language(lang)
     fonts = chosen.fonts
     if macros:
-        fonts += "\n\\usepackage{derivations} % behind definitions of your own: it leaves these alone"
+        fonts += "\n\\usepackage{derivations} % after definitions of your own: it leaves these alone"
     texts = [
         _PREAMBLE.format(
             fonts=fonts, stop=chosen.stop, width=width, title=title, names=_names(lang), result=word("Result", lang)
@@ -188,13 +190,13 @@ def section_title(topic: str, lang: str) -> str:
 
 
 def _names(lang: str) -> str:
-    """Return the words that LaTeX itself prints."""
+    """Return LaTeX commands that translate the headings that LaTeX prints by itself."""
     words = {"contentsname": "Contents", "refname": "References"}
     return "\n".join(rf"\renewcommand{{\{macro}}}{{{word(english, lang)}}}" for macro, english in words.items())
 
 
 def _index(letters: Mapping[str, Sequence[str]], using: str | Notation, lang: str) -> str:
-    """Return the index: each letter with the results and layers in which it stands, the first few of them."""
+    """Return the index: each letter with the first few results and layers in which it occurs."""
     printer = LatexPrinter(using)
     places: dict[str, list[str]] = {}
     meant: dict[str, dict[str, None]] = {}
@@ -223,7 +225,7 @@ def _alphabetical(letter: str) -> tuple[str, object]:
 
 
 def _indexed(letter: str, what: str, labels: Iterable[str], lang: str) -> str:
-    """Return an entry of the index: a letter, what it stands for, and where it stands."""
+    """Return an entry of the index: a letter, its meaning, and where it occurs."""
     found = list(labels)
     shown = ", ".join(rf"\ref{{{label}}}" for label in found[:_SHOWN])
     if len(found) > _SHOWN:

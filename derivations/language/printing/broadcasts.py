@@ -1,4 +1,4 @@
-r"""Vectors that are repeated as rows or columns: where the vector alone shows the array, and where it does not.
+r"""Vectors that are repeated as rows or columns: arrays that may be printed as the vector alone.
 
 Definition   an array is rows of a vector b if it is 1 b^T, or a sum, an entrywise product or a function of such arrays:
              f(1 b^T) = 1 f(b)^T; the same with columns, v 1^T
@@ -18,12 +18,12 @@ _ENTRYWISE = (Plus, Hadamard, MaskConjunction, Elementwise)
 
 
 def every_row(expr: Basic) -> Array | None:
-    """Return the vector that every row of an array is, if its form shows that there is one."""
+    """Return the vector that every row of an array equals, or None if its form shows no such vector."""
     return _repeated(expr, RowBroadcast, ColumnBroadcast)
 
 
 def every_column(expr: Basic) -> Array | None:
-    """Return the vector that every column of an array is, if its form shows that there is one."""
+    """Return the vector that every column of an array equals, or None if its form shows no such vector."""
     return _repeated(expr, ColumnBroadcast, RowBroadcast)
 
 

@@ -54,7 +54,7 @@ def _lettered(expr: Expr, first: int) -> Expr:
 
 
 def printed_sum(expr: Expr, first: int, start: int) -> Expr:
-    """Return `expr + start` with every index replaced by its letter minus `first`, for a notation counting from it.
+    """Return `expr + start` with every index replaced by its letter minus `first`, the first printed index.
 
     Definition   j -> letter - first;  the constants are collected, so that j + 1 counted from 1 is just the letter, and
                  8 j + 8 is 8 times the letter
@@ -68,7 +68,7 @@ def printed_sum(expr: Expr, first: int, start: int) -> Expr:
 
 
 def folds(expr: Add, first: int) -> bool:
-    """Return whether a sum is shorter with its letters than with letters minus `first`: j + 1, n - j and 8 j + 8."""
+    """Return whether a sum gets shorter in printed letters, as j + 1, n - j and 8 j + 8 do when counting from 1."""
     shorter = any(is_index(term) or is_index(-term) for term in expr.args)
     return bool(first) and (shorter or _multiples(expr.args, first) is not None)
 

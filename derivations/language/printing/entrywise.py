@@ -57,7 +57,7 @@ class EntrywisePrinter(ScalarPrinter):
         return SUM if self._times_formula(left, right)[1] else PRODUCT
 
     def _by_columns(self, left: Array, right: Array) -> tuple[Array, Array] | None:
-        """Return the vector that multiplies the rows of the other factor, and that factor; not for a quotient."""
+        """Return the vector that scales the rows of the other factor, and that factor; None for a quotient."""
         vectors = every_column(left), every_column(right)
         if vectors[0] is not None:
             return (vectors[0], right) if vectors[1] is None else None
@@ -94,7 +94,10 @@ class EntrywisePrinter(ScalarPrinter):
         return self.power(text if single else self.wrapped(text), self.notation.transpose)
 
     def beside(self, operand: Array) -> Array:
-        """Return what stands for an operand of a sum or a product: b for rows of b, as the other shows the shape."""
+        """Return what is printed for an operand of a sum or a product.
+
+        This is the vector b if every row of the operand is b, because the other operand shows the shape.
+        """
         vector = every_row(operand)
         return operand if vector is None else vector
 
@@ -107,7 +110,10 @@ class EntrywisePrinter(ScalarPrinter):
         return [], expr
 
     def _times_formula(self, left: Array, right: Array) -> tuple[str, bool]:
-        """Return A times a formula that is a quotient, as one quotient, and its sign; no text for another formula."""
+        """Return A times a quotient, printed as one quotient, and whether it is negative.
+
+        The text is empty for a formula that is not a quotient.
+        """
         with _InPlace(self, right) as value:
             negative, top, bottom = self._split(value)
             if not bottom:
@@ -204,7 +210,7 @@ class EntrywisePrinter(ScalarPrinter):
 
 
 class _InPlace:
-    """Prints the variables of the formula of a function as the arguments of the function, while it is entered."""
+    """A context manager that prints the variables of a function's formula as the arguments of the function."""
 
     def __init__(self, printer: EntrywisePrinter, expr: Basic) -> None:
         self.printer, self.outer = printer, (printer._operands, printer._entrywise)
@@ -228,7 +234,10 @@ class _InPlace:
 
 
 def arguments_of(expr: Basic) -> tuple[Array, ...]:
-    """Return the arguments of a function as they print: vectors, where another argument shows how they repeat."""
+    """Return the arguments of a function as they are printed.
+
+    A repeated vector is printed as the vector where another argument shows how it is repeated.
+    """
     arrays = expr.args[1:]
     rows, columns = list(map(every_row, arrays)), list(map(every_column, arrays))
     vectors = [column if row is None else row for row, column in zip(rows, columns, strict=True)]

@@ -426,7 +426,7 @@ def _flat_number(place: Any, along: Axis, at: Mapping[Symbol, Expr]) -> int:
 
 
 def _entry_at(value: Value, places: tuple[Any, ...]) -> Expr:
-    """Return an entry of a value: tuples for the leading axes, then a matrix."""
+    """Return an entry of a value, which is a matrix or, with leading axes, nested tuples of matrices."""
     while isinstance(value, tuple):
         value, places = value[int(places[0])], places[1:]
     return value[(*(0,) * (2 - len(places)), *map(int, places))]
@@ -507,7 +507,7 @@ def _(node: Recurrence, scope: _Scope) -> Value:
 
 
 def _corrected(kept: Value, column: Value, row: Value, before: Value, rank: int, own: int) -> Value:
-    """Return kept + w (r^T before), where `own` is the rank of w and r; their last axis is the one of the product."""
+    """Return kept + w (r^T before), where `own` is the rank of w and r; all axes but their last are batch axes."""
     if own > 1:
         ranks = (rank, own, own, rank)
         members = (_along_first(each, k) for each, k in zip((kept, column, row, before), ranks, strict=True))
@@ -531,7 +531,7 @@ def _along_first(value: Value, rank: int) -> Sequence[Value]:
 
 
 def _decayed(decay: Value, before: Value, more: Value, own: int, rank: int) -> Value:
-    """Return exp(decay) o before + more, each decay being that of all entries after the axes that it has."""
+    """Return exp(decay) o before + more; along axes that `decay` lacks, its entries are repeated."""
     if own == rank:
         return _entrywise(lambda a, h, b: exp(a) * h + b, decay, before, more)
     if own == 0:
@@ -554,7 +554,7 @@ def _(node: TopK, scope: _Scope) -> Value:
 
 
 def _falling(node: Array, scores: Matrix, row: int, places: Iterable[int]) -> list[int]:
-    """Return places of a row, that of the largest entry first, of equal entries the one at the smaller place."""
+    """Return the given positions in a row, sorted from the largest entry to the smallest, then by position."""
     entries = list(scores[row, :])
     if not all(entry.is_comparable for entry in entries):
         raise ShapeError(f"{node} as places: give numbers for the entries of row {row}")
@@ -644,7 +644,7 @@ def _(node: RelativeBuckets, scope: _Scope) -> Value:
 
 
 def _each(function: Callable[..., Matrix], *values: Value) -> Value:
-    """Apply a function of matrices, to the members of tuples one by one."""
+    """Apply a function of matrices to values; where these are tuples, apply it to their members."""
     lengths = [len(value) for value in values if isinstance(value, tuple)]
     if not lengths:
         return function(*values)

@@ -83,7 +83,7 @@ def export(
     layout: Layout = Layout(),
     rules: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Path]:
-    r"""Write every result and layer to a folder, and return the files, which the user may use without licence duty.
+    r"""Write every result and layer to a folder, and return the files; their use carries no licence obligations.
 
     Result       latex/ID.tex and markdown/ID.md with the derivation, latex/layer-NAME.tex and markdown/layer-NAME.md
                  with the equations, whose formulas fit into the width of the layout; derivations.tex, a book of all,

@@ -63,7 +63,7 @@ def fragment(
 
 
 def broken_view(parts: Statement, width: float, math: str, lang: str, numbered: bool, label: str) -> str:
-    """Return what is shown of a result in lines that fit: its derivation, or its formulas with what it assumes."""
+    """Return a result as LaTeX lines that fit: its derivation, or its formulas with the assumptions."""
     if parts.proofs:
         return fragment(parts, width, math=math, lang=lang, numbered=numbered, label=label).rstrip("\n")
     own = label_of(label, parts.id) if label else ""
@@ -74,7 +74,7 @@ def broken_view(parts: Statement, width: float, math: str, lang: str, numbered: 
 def fitted(
     parts: Statement, width: float, *, math: str = "dollars", lang: str = "en", numbered: bool = False, label: str = ""
 ) -> tuple[list[str], list[str]]:
-    """Return the displays of a result or a layer, and the sentences below them, for a text of its own.
+    """Return two lists for a result or a layer: its displays, and the sentences below them.
 
     With `numbered` or a `label` the last line has a number, which stands for all of them.
     """
@@ -94,7 +94,7 @@ def alone(parts: Statement) -> Statement:
 
 
 def _chains(parts: Statement) -> Sequence[Sequence[Row]]:
-    """Return the rows of each display: the steps of every claim, or all claims together without steps."""
+    """Return the rows of each display: one display with the steps of each claim, or a single one with all claims."""
     # the condition of a claim stands below its last step, because it belongs to the whole chain
     chains = [(*rows, *_condition(claim)) for rows, claim in zip(parts.proofs, parts.claims, strict=False)]
     return chains or [parts.claims]
@@ -133,14 +133,14 @@ def definitions(lead: str, rows: Sequence[Row], items: Sequence[str], width: flo
 
 
 def _listings(items: Iterable[str], width: float) -> Iterator[str]:
-    """Yield what is listed, one by one; TeX may end a line after a comma between the letters of a wide one."""
+    """Yield the formulas of a list one by one; TeX may break a wide one after its commas."""
     for item in items:
         for each in item.split(r", \; "):
             yield each if inline_fits(each, width) else each.replace(", ", r", \allowbreak ")
 
 
 def listed(formula: str, words: str, width: float, inline: str) -> str:
-    """Return an assumption: a formula, on lines of its own where it is too wide, the ranges of its indices, and words.
+    """Return an assumption as LaTeX: a formula, on separate lines if it is too wide, its index ranges, and its words.
 
     TeX breaks the line between the parts.
     """

@@ -41,7 +41,7 @@ class Line:
 
 
 def _contracts(value: Basic) -> bool:
-    """Return whether a contraction stands in a value itself: those of a layer that it applies are printed there."""
+    """Return whether a value contains a contraction outside the layers that it applies."""
     arrays = (each for each in value.args if isinstance(each, Array))
     return isinstance(value, Contraction) or any(map(_contracts, arrays))
 

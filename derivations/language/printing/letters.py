@@ -45,7 +45,7 @@ class Name:
         return replace(self, base=self.row or small)
 
     def latex(self, indices: Sequence[str] = (), *, member: bool = False) -> str:
-        """Return the LaTeX of the name with indices; `member` says that the first one is the index of a family."""
+        """Return the LaTeX of the name with indices; with `member`, the first one is the index of a family."""
         family, rest = (indices[0], indices[1:]) if member and indices else ("", indices)
         below, above = self.sub, self.sup
         if "#" in below + above:
@@ -71,7 +71,7 @@ def joined(indices: Sequence[str]) -> str:
 
 
 def is_gradient(name: str) -> bool:
-    """Return whether a name is that of a gradient, such as dX by X; delta is a letter."""
+    """Return whether a name such as dX denotes a gradient; the name of a Greek letter, such as delta, does not."""
     base = name.partition("_")[0]
     return bool(_GRADIENT.fullmatch(base)) and base not in GREEK
 

@@ -38,7 +38,7 @@ def definitions(used: Mapping[str, str], places: Mapping[str, Sequence[str]] = M
 
 
 def _meanings(places: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return what macros stand for: a name of ours and its meaning, or the first page on which it stands."""
+    """Return the explanation of each macro: our name with its meaning, or with the first page on which it occurs."""
     found: dict[str, str] = {}
     for scope, listed in LETTERS.items():
         for name, what in listed:

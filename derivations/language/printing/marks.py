@@ -1,4 +1,4 @@
-r"""The marks of printed mathematics in LaTeX: fractions, scripts, parentheses, names and relations.
+r"""The building blocks of printed formulas in LaTeX: fractions, scripts, parentheses, names and relations.
 
 The other printers lay out formulas by these few methods, and the text printer overrides them.
 """
@@ -79,7 +79,7 @@ class Marks(SympyLatexPrinter):
         return Printer.doprint(self, expr)
 
     def together(self, *exprs: Basic) -> Self:
-        """Return this printer, set for one page: all indices have one first value, and e has one meaning.
+        """Return this printer, set up for one page: all indices count from the same number, and e has one meaning.
 
         Where an index is called e, powers of Euler's number are printed as exp.
         """
@@ -112,12 +112,12 @@ class Marks(SympyLatexPrinter):
         return rf"\left{left}{text}\right{right}" if tall else left + text + right
 
     def bars(self, text: str) -> str:
-        """Return an absolute value; bars inside bars say which of them open."""
+        """Return an absolute value; bars around other bars are marked as opening and closing."""
         # | | a | | is ambiguous, while \left and \right open and close
         return rf"\left|{text}\right|" if "|" in text else self.wrapped(text, "||")
 
     def whole_part(self, text: str) -> str:
-        """Return the largest whole number that is not above a number."""
+        """Return the floor of a printed number."""
         tall = any(macro in text for macro in _TALL)
         return rf"\left\lfloor {text} \right\rfloor" if tall else rf"\lfloor {text} \rfloor"
 
@@ -179,7 +179,7 @@ class Marks(SympyLatexPrinter):
 
 
 def _is_power_of_one(text: str) -> bool:
-    """Return whether a text begins with one term in parentheses and a number: (X)^2, not (1 - y)^2."""
+    """Return whether a text begins with one term in parentheses to a numeric power: (X)^2, but not (1 - y)^2."""
     inside = re.match(r"(?:\\left)?\(", text)
     if not inside:
         return False

@@ -25,7 +25,7 @@ OF_ROW = "Row"  # what the macro of a letter ends with where the letter stands f
 
 
 def macro_of(name: str, scope: str = "") -> str:
-    """Return the macro of one of our names, in a layer or topic where it has a letter of its own there."""
+    """Return the macro of one of our names; `scope` is a layer or topic in which the name has a different letter."""
     words = re.sub(r"[0-9]", lambda digit: _DIGITS[int(digit[0])], f"{scope}_{name}").split("_")
     return "\\dv" + "".join(re.sub(r"[^A-Za-z]", "", word) for word in words)
 
@@ -82,7 +82,7 @@ class Notation:
         return self if self.macros is None else replace(self, macros=None)
 
     def _letter(self, name: str, printed: Name, scope: str = "") -> Name:
-        """Return a printed name, its base as a macro if letters are macros, and that of its rows as another one."""
+        """Return a printed name; if letters are macros, its base is one macro and the base of its rows another."""
         if self.macros is None:
             return printed
         macro = macro_of(name, scope)

@@ -63,7 +63,7 @@ class Row:
 
     @property
     def formula(self) -> str:
-        """The line as one formula, with what is beside it at a distance."""
+        """The line as one formula, followed by a space and the remark beside it."""
         return f"{self.left} {self.relation} {self.right}" + (rf" \qquad {self.beside}" if self.beside else "")
 
 
@@ -80,7 +80,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Page:
-    """A title, an id, the display, and the notes below it; `heading` is the title with its formulas, in turns."""
+    """A title, an id, the display and its notes; `heading` has the words and formulas of the title, alternating."""
 
     title: str
     id: str
@@ -129,7 +129,7 @@ def page(
 
 
 def definitions_of(derivation: Derivation, printer: LatexPrinter, steps: bool) -> Iterator[tuple[str, str]]:
-    """Yield what the letters of a result are, with the ranges of their indices, except what it assumes or states."""
+    """Yield definitions and domains of a result's letters, with index ranges, except those it assumes or states."""
     said = {formula for formula, _ in assumptions_of(derivation.assumptions, printer)}
     sizes = derivation.ranges.values()
     stated = {(claim.lhs, claim.rhs) for claim in derivation.claims if len(claim.steps) == 1}
@@ -190,7 +190,7 @@ def rows_of(claim: Claim, printer: LatexPrinter, steps: bool) -> Iterator[Row]:
 
 
 def words_within(words: str, printer: LatexPrinter) -> str:
-    """Return words, with formulas between dollar signs, inside a formula."""
+    """Return words as text inside a formula; formulas in the words stand between dollar signs."""
     return marked(title_parts(words), str, lambda part: printer.words(part) if part else "")
 
 

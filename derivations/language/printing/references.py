@@ -96,7 +96,7 @@ def _plain(way: str) -> str:
 
 
 def source_in(source: str, lang: str) -> str:
-    """Return a source with its own words in a language; works and places in them are cited as they are."""
+    """Return a source in a language: works and the places in them stay as they are, other words are translated."""
     return "; ".join(_part_in(part, lang) for part in source.split("; "))
 
 

@@ -39,7 +39,9 @@ __all__ = ["Statement", "statement"]
 
 @dataclass(frozen=True)
 class Statement:
-    """The parts of a result: title and formulas in turns, definitions, ranges, assumptions, claims and their proofs.
+    """The parts of a result: its title, definitions, ranges, assumptions, claims and their proofs.
+
+    `title` holds words and formulas, alternating.
 
     `assumptions` are formulas with words in LaTeX, `proofs` the rows of each claim with the names of the rules, and
     `letters` the names of the sizes and arrays in it. A layer has `members`, the domains of its arrays. `naming` says

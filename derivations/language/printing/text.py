@@ -74,7 +74,7 @@ def _scripts(text: str) -> str:
 
 
 def _end(text: str, start: int, brackets: str) -> int:
-    """Return the place of the bracket that closes the one at `start`; a bracket after a backslash is a sign."""
+    """Return the position of the bracket that closes the one at `start`, ignoring brackets after a backslash."""
     depth = 0
     for place in range(start, len(text)):
         if text[place] in brackets and text[place - 1 : place] != "\\":
@@ -114,7 +114,7 @@ class TextPrinter(LatexPrinter):
         return f"abs({text})" if "|" in text else f"|{text}|"
 
     def whole_part(self, text: str) -> str:
-        """Return the largest whole number that is not above a number."""
+        """Return the floor of a printed number."""
         return f"floor({text})"
 
     def power(self, text: str, exponent: str) -> str:

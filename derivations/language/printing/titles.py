@@ -63,7 +63,7 @@ def marked(parts: Sequence[str], inline: Callable[[str], str], escape: Callable[
 
 
 class _Formula:
-    """The tokens of a formula in a title, and the place up to which they are read."""
+    """Reads the tokens of a formula in a title; `at` is the position of the next token."""
 
     def __init__(self, text: str, printer: LatexPrinter) -> None:
         self.text, self.printer, self.at = text, printer, 0
@@ -99,7 +99,7 @@ class _Formula:
         return text
 
     def _between(self, left: str, token: str, right: str, spaced: bool) -> str:
-        """Return what stands between two factors."""
+        """Return the space or dot to print between two factors."""
         if not spaced:
             return ""
         if token[0].isdigit() and right == token:
@@ -117,7 +117,7 @@ class _Formula:
         return self.printer.power(base, script) if sign == "^" else f"{base}_{{{script}}}"
 
     def _argument(self) -> str:
-        """Read a script, or the argument of a root: without its brackets."""
+        """Read a script or the argument of a root, without the brackets around it."""
         token = self.tokens[self.at]
         if token == "-":
             self.at += 1
@@ -130,7 +130,7 @@ class _Formula:
         return self._atom(token, False)
 
     def _closed(self, opening: str) -> str:
-        """Read what stands between two brackets."""
+        """Read the formula between two brackets."""
         self.at += 1
         inside = self._sequence(_BRACKETS[opening])
         if self.tokens[self.at : self.at + 1] != [_BRACKETS[opening]]:
@@ -227,6 +227,6 @@ class _Formula:
 
 @cache
 def _ranks(shown: tuple[Basic, ...]) -> Mapping[str, int]:
-    """Return the number of axes of each array, and 0 for each number, in what stands on a page."""
+    """Return the number of axes of each array on a page, and 0 for each scalar, by name."""
     ranks = {symbol.name: 0 for expr in shown for symbol in symbols_in(expr)}
     return ranks | {array.name: len(array.shape) for expr in shown for array in letters(expr, bound=True)}

@@ -82,7 +82,7 @@ class ScalarPrinter(Marks):
         return self._with_letters(self._print(expr))
 
     def _with_letters(self, text: str) -> str:
-        """Return a text with the letters that macros stand for: order and length must not hang on their names."""
+        """Return a text with macros replaced by their letters, so that order and length ignore the names of macros."""
         macros = self.notation.macros or {}
         return re.sub(r"\\dv[A-Za-z]+", lambda macro: macros.get(macro[0], macro[0]), text)
 

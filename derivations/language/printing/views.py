@@ -89,7 +89,7 @@ def markdown(
 
 
 def page_as_markdown(printed: Page, math: str = "dollars", lang: str = "en") -> str:
-    """Return the Markdown of a page that is printed already, which is what `markdown` returns."""
+    """Return the Markdown of a page whose formulas are printed already, as `markdown` does."""
     display, inline = delimiters(math)
     return _fragment(printed, "### {}", display, inline, escaped_markdown, lang)
 
@@ -176,7 +176,7 @@ def _text_row(row: Row) -> str:
 
 
 def delimiters(math: str, allowed: Sequence[str] = tuple(MATH)) -> tuple[Delimit, Delimit]:
-    """Return what puts a display, and what puts a formula in a line, between its delimiters.
+    """Return two functions that put delimiters around a displayed formula and around an inline formula.
 
     Raises `ValueError` for unknown delimiters, or ones that are not allowed here.
     """
@@ -189,11 +189,11 @@ def delimiters(math: str, allowed: Sequence[str] = tuple(MATH)) -> tuple[Delimit
 
 
 def escaped_latex(words: str) -> str:
-    """Return words as LaTeX writes them."""
+    """Return words with the special characters of LaTeX escaped."""
     signs = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": "$<$", ">": "$>$"}
     return "".join(signs.get(c, f"\\{c}" if c in "_&%$#{}" else c) for c in words)
 
 
 def escaped_markdown(words: str) -> str:
-    """Return words as Markdown writes them."""
+    """Return words with the special characters of Markdown escaped."""
     return "".join(f"\\{c}" if c in "\\`*_{}[]<>#$|" else c for c in words)

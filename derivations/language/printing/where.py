@@ -37,7 +37,7 @@ def where(
     bijections: Iterable[tuple[str, str, Expr]] = (),
     ranged: Iterable[Expr] = (),
 ) -> Iterator[tuple[str, str]]:
-    """Yield what the letters of expressions are, as formulas with the ranges of their indices.
+    """Yield definitions and domains of the letters in expressions, each a formula with the ranges of its indices.
 
     The sizes in the ranges `ranged` of indices are stated there.
     """
@@ -64,7 +64,7 @@ def where(
 
 
 def numbers(layer: Layer, printer: LatexPrinter) -> list[str]:
-    """Return domains of numbers, of sizes that no shape states, and the matrices that row letters come from."""
+    """Return domains of scalars and of sizes missing from all shapes, and definitions of functions and row letters."""
     given = {variable.name for variable in (*layer.inputs, *layer.parameters)}
     values = [equation.value for equation in layer.equations]
     arrays = {variable.name for value in values for variable in letters(value)}
@@ -104,7 +104,7 @@ def _number(symbol: Symbol, printer: LatexPrinter) -> str:
 def _functions(
     shown: Iterable[Basic], bijections: Iterable[tuple[str, str, Expr]], printer: LatexPrinter
 ) -> Iterator[str]:
-    """Yield the domains of functions without a formula: of numbers, or the places that a permutation permutes."""
+    """Yield domain and codomain of each function without a formula: real numbers, or indices for a permutation."""
     permuted = {name: size for name, _, size in bijections}
     for name, count in sorted({(f.func.__name__, len(f.args)) for expr in shown for f in expr.atoms(AppliedUndef)}):
         if name in permuted:
@@ -189,12 +189,12 @@ def membership(variable: Variable, printer: LatexPrinter) -> str:
 
 
 def memberships(variables: Iterable[Variable], printer: LatexPrinter) -> list[str]:
-    """Return the domain of each letter: that of the first array, if a notation gives several one letter."""
+    """Return the domain of each letter, of the first array if several arrays are printed by the same letter."""
     return [membership(each, printer) for each in _by_letter(variables, printer).values()]
 
 
 def same_sizes(variables: Iterable[Variable], printer: LatexPrinter) -> list[str]:
-    """Return the equations of sizes without which one letter could not stand for several arrays, such as m = n."""
+    """Return the equations of sizes, such as m = n, that must hold where several arrays have the same letter."""
     variables = [*variables]
     first = _by_letter(variables, printer)
     pairs = ((first[_letter(each, printer)], each) for each in variables)

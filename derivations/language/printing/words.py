@@ -48,7 +48,7 @@ WORDS = (
 
 
 class Kind(StrEnum):
-    """The kinds of texts: each is a table of a catalogue. `NAMES` are those of topics and layers."""
+    """The kinds of texts, each of them a table in a catalogue of messages; `NAMES` are those of topics and layers."""
 
     WORDS = "words"
     NAMES = "names"
@@ -61,7 +61,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Language:
-    """The signs of a sentence, the space after its first word, the fonts of a LaTeX document, and the messages."""
+    """A language: its punctuation, the space after the first word, the fonts of a LaTeX document, and the messages."""
 
     tag: str
     comma: str
@@ -103,12 +103,12 @@ def _read(tag: str) -> Language:
 
 
 def said(kind: Kind, english: str, lang: str = "en") -> str:
-    """Return an English text of the package in a language."""
+    """Return the translation of an English text of the package, or the text itself if there is none."""
     return language(lang).messages.get(kind, {}).get(english, english)
 
 
 def word(english: str, lang: str = "en") -> str:
-    """Return one of `WORDS` in a language."""
+    """Return the translation of one of `WORDS`."""
     if english not in WORDS:
         raise LookupError(f"{english!r} is not listed in WORDS of {Path(__file__).name}")
     return said(Kind.WORDS, english, lang)

@@ -397,7 +397,7 @@ def result(
 
 
 def topic_of(module: Mapping[str, Any]) -> str:
-    """Return the topic of a module, given by its names: its `TOPIC`, else the last part of the module's name."""
+    """Return the topic of a module from its namespace: its `TOPIC`, else the last part of its name."""
     return str(module.get("TOPIC") or module["__name__"].rpartition(".")[2])
 
 

@@ -8,7 +8,7 @@ _SCRIPT = re.compile(r"([_^])\{([^{}]*)\}")
 
 
 def title_parts(typed: str) -> list[str]:
-    """Return the words and formulas of a title in turns, words first.
+    """Return the words and formulas of a title, alternating, words first.
 
     Raises `ValueError` for a formula without an end.
     """

@@ -1,4 +1,4 @@
-"""Libraries of arrays that layers are compiled for besides NumPy: JAX and PyTorch, imported when they are used."""
+"""The array libraries that layers are compiled for: NumPy, and JAX and PyTorch, which are imported on first use."""
 
 from numeric.codegen.backends.arguments import mapped
 from numeric.codegen.backends.backend import Backend

@@ -1,4 +1,4 @@
-"""Arguments of a layer that runs in JAX or PyTorch, checked as those of NumPy are.
+"""Checks of the arguments of a layer that runs in JAX or PyTorch; they are the same as the checks for NumPy.
 
 Result       the checks see a NumPy array of the same shape and number type instead of each array; its entries are the
              array's own where it holds any, and those of a valid array where it is traced (jit, grad, vmap), so that
@@ -45,7 +45,9 @@ def _checked(
     arguments: tuple[Any, ...],
     named: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the arguments by name, arrays as they are given, sizes as int and scalars as float unless traced.
+    """Check the arguments of a call and return them by name.
+
+    Arrays are returned as given. Sizes become int, and scalars become float unless they are traced.
 
     Raises       InputError where an argument does not fit
     """
@@ -60,13 +62,13 @@ def _checked(
 
 
 def _worded(message: str, layer: Layer, backend: str) -> str:
-    """Return the message of a check in the name of the layer and of the library's arrays."""
+    """Return an error message that starts with the layer's name and calls the arrays what the library calls them."""
     named = message if message.startswith(f"{layer.name}: ") else f"{layer.name}: {message}"
     return named.replace("a NumPy array of", f"one of {BACKENDS[backend].arrays}, of")
 
 
 def _outline(shape: Sequence[int], dtype: Any) -> Any:
-    """Return an array of a shape and number type that passes for any valid one, without memory of its own."""
+    """Return a placeholder array of a shape and number type that passes every check and stores one entry only."""
     kind = np.dtype(dtype)
     # ones pass checks for finite and positive numbers, zeros are valid tokens and masks
     return np.broadcast_to(np.ones((), kind) if kind.kind == "f" else np.zeros((), kind), tuple(shape))
@@ -100,7 +102,7 @@ def _seen_of_torch(value: Any) -> Any:
 
 
 def _not_of(value: Any, backend: str) -> Any:
-    """Return what is not an array as it is.
+    """Return a value that is not an array unchanged.
 
     Raises       InputError for the array of another library
     """

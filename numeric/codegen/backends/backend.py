@@ -1,4 +1,4 @@
-"""A backend: the library that a layer is compiled for, as data.
+"""A backend: what the compiler needs to know about the library that a layer is compiled for.
 
 Definition   a printer of equations, the import lines that the emitted text may need, and the text of each array
              function that it may call; the functions that run are compiled from that text
@@ -27,7 +27,7 @@ SPECIAL = "from scipy import special"  # in emitted text, which runs without thi
 
 
 class Texts(Mapping[str, str]):
-    """Texts of functions by name, read when the first of them is asked for: importing stays fast."""
+    """Source texts of functions by name; all are read at the first access, so that the module is imported quickly."""
 
     def __init__(self, read: Callable[[], Mapping[str, str]]) -> None:
         self._read = read
@@ -50,7 +50,10 @@ class Texts(Mapping[str, str]):
 
 
 class TextsOf(Mapping[str, str]):
-    """Texts of a module's public functions without type hints, in its order; each is read when it is asked for."""
+    """Source texts of a module's public functions, by name and in source order, without type hints.
+
+    Each text is read at its first access.
+    """
 
     def __init__(self, module: ModuleType, renamed: Mapping[str, str] | None = None) -> None:
         functions = (getattr(module, name) for name in module.__all__)
@@ -65,7 +68,7 @@ class TextsOf(Mapping[str, str]):
         return self._read[name]
 
     def __contains__(self, name: object) -> bool:
-        """Say whether there is a function of this name, without its text."""
+        """Return whether there is a function of this name, without reading its text."""
         return name in self._functions
 
     def __iter__(self) -> Iterator[str]:
@@ -79,7 +82,7 @@ class TextsOf(Mapping[str, str]):
 
 @dataclass(frozen=True, eq=False)
 class Backend:
-    """A library of arrays; `renamed` are the names in NumPy's text of array functions that are other ones here."""
+    """An array library that layers are compiled for: its printer, import lines and the texts of its array functions."""
 
     name: str
     arrays: str  # what its arrays are called
@@ -90,11 +93,11 @@ class Backend:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names that its source imports or defines."""
+        """The names that emitted source can import or define."""
         return frozenset(self.primitives).union(*self.imports)
 
     def namespace(self, used: Set[str]) -> dict[str, Any]:
-        """Return the modules, and of the array functions those in use, which compiled functions call.
+        """Return what compiled functions call, by name: all modules, and the array functions in use.
 
         Raises       ImportError where the library is not installed
         """
@@ -123,7 +126,7 @@ def _namespace(backend: Backend) -> tuple[dict[str, Any], Mapping[str, Callable[
 
 
 def _imported(line: str) -> Any:
-    """Return what an import line binds; special functions are here also without SciPy."""
+    """Return the object that an import line binds; SciPy's special functions are replaced if SciPy is missing."""
     if line == SPECIAL:
         return exact
     statement = statements(line)[0]
@@ -151,7 +154,7 @@ def _text(function: Callable[..., Any], renamed: Mapping[str, str]) -> str:
 
 
 class Functions(Mapping[str, Callable[..., Any]]):
-    """Functions compiled from their texts when they are asked for, which call one another and the modules given.
+    """Functions by name, each compiled from its text at the first access; they can call one another and the modules.
 
     Result       tracebacks show the lines of the text, as those of a file called `<name, place>`
     """
@@ -162,7 +165,7 @@ class Functions(Mapping[str, Callable[..., Any]]):
         self._done: dict[str, Callable[..., Any]] = {}
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
-        """Return a function, after those that it calls."""
+        """Return a function; the function and those that it calls are compiled first."""
         if name not in self._done:
             text = self._texts[name]
             self._done[name] = self._shared[name] = self._compiled(name, text)
@@ -196,5 +199,5 @@ def _definition(text: str) -> ast.FunctionDef:
 
 
 def _defaults(definition: ast.FunctionDef) -> tuple[Any, ...]:
-    """Return the values that the last arguments of a function have when they are left out: plain constants."""
+    """Return the default values of the last arguments of a function, which must be literals."""
     return tuple(ast.literal_eval(default) for default in definition.args.defaults)

@@ -1,4 +1,4 @@
-"""Array functions in JAX's own terms, where it cannot trace NumPy's text.
+"""Array functions written for JAX, which replace those whose NumPy source JAX cannot trace.
 
 They are read as texts, whose `jax` and `jnp` are imported where they run: this module loads without JAX.
 """
@@ -23,14 +23,14 @@ def row_softmax(x: Any) -> Any:
 
 
 def scatter_rows(rows: Any, tokens: Any, size: int) -> Any:
-    """Return a table of `size` rows: row v is the sum of the rows i with tokens[i] = v, those of a whole batch."""
+    """Return a table of `size` rows: row v is the sum of all rows i of the batch with tokens[i] = v."""
     tokens = jnp.broadcast_to(tokens, rows.shape[:-1])
     table = jnp.zeros((size, rows.shape[-1]), rows.dtype)
     return table.at[tokens.reshape(-1)].add(rows.reshape(-1, rows.shape[-1]))
 
 
 def place_rows(body: Any, start: int, n: int, step: int) -> Any:
-    """Return n rows: the given ones as the rows start, start + step, ..., zeros elsewhere."""
+    """Return n rows: the given rows at the indices start, start + step, ..., and zeros elsewhere."""
     last = start + step * (body.shape[-2] - 1)
     if start < 0 or last >= n:
         raise ValueError(f"rows {start} to {last} do not fit among {n} rows, which count from 0")

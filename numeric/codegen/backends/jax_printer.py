@@ -1,4 +1,4 @@
-"""Equations as JAX: the functions whose calls differ from NumPy's by more than the name."""
+"""The printer of equations for JAX: it handles calls that differ from NumPy's in more than the function's name."""
 
 from collections.abc import Mapping
 
@@ -22,7 +22,7 @@ class JaxLayerPrinter(TracedPrinter):
         return f"jnp.asarray({text}{f', {self._dtype_of}.dtype' if number_type and not self._casting else ''})"
 
     def _extremum(self, function: str, expr: Expr) -> str:
-        """Print max(x, 0) as the function whose derivative at 0 is 0; that of `jnp.maximum` is 1/2 there."""
+        """Print max(x, 0) as `jax.nn.relu`, whose derivative at 0 is 0; that of `jnp.maximum` would be 1/2 there."""
         others = [each for each in expr.args if each != 0]
         if function == "maximum" and len(expr.args) == 2 and len(others) == 1 and not self._by_numpy:
             return f"jax.nn.relu({self._print(others[0])})"

@@ -1,4 +1,4 @@
-"""NumPy, JAX and PyTorch as backends: a row each, and none of JAX and PyTorch imported before it is used.
+"""The backends NumPy, JAX and PyTorch, one table row each; JAX and PyTorch are imported only when they are used.
 
 Result       the array functions of JAX and PyTorch are NumPy's text under other names, that of `functional` where
              NumPy's writes in place, and their own where they have the function already; what still writes in place
@@ -32,12 +32,12 @@ NUMPY = TextsOf(primitives)
 
 
 def for_sizes() -> dict[str, str]:
-    """Return the texts of what is computed from sizes alone."""
+    """Return the texts of the functions of sizes alone, which every backend computes with NumPy."""
     return {name: NUMPY[name] for name in OF_SIZES}
 
 
 def traceable(texts: Mapping[str, str]) -> dict[str, str]:
-    """Return the texts that neither write in place nor call one that does."""
+    """Return the texts of the functions that neither write in place nor call a function that does."""
     left = {name: text for name, text in texts.items() if not any(map(_writes, nodes(text)))}
     missing = texts.keys() - left.keys()
     # a function that calls a missing one is missing too, and so on
@@ -47,7 +47,7 @@ def traceable(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _writes(node: ast.AST) -> bool:
-    """Say whether a piece of a function writes in place, or within settings of NumPy."""
+    """Return whether a syntax node writes in place, or is a `with` block such as one for settings of NumPy."""
     match node:
         case ast.Assign(targets=[ast.Subscript()]) | ast.AugAssign(target=ast.Subscript()) | ast.With():
             return True
@@ -114,7 +114,7 @@ BACKENDS = {
 
 
 def backend_called(name: str) -> Backend:
-    """Return the backend of a name.
+    """Return the backend with the given name.
 
     Raises       ValueError where no backend has this name
     """

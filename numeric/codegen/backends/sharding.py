@@ -31,7 +31,9 @@ Places: TypeAlias = tuple[str | None, ...]  # the axis of the mesh along which e
 
 
 def device_mesh(data: int, heads: int) -> Any:
-    """Return a mesh of data * heads devices, all of which JAX must have; JAX derives how each array is placed.
+    """Return a mesh of data * heads devices of JAX.
+
+    JAX derives how each array is placed on the mesh.
 
     Raises       InputError where there are fewer devices
     """
@@ -47,7 +49,7 @@ def device_mesh(data: int, heads: int) -> Any:
 
 
 def partition(layer: Layer, split: Iterable[Symbol] = SPLIT) -> dict[str, Any]:
-    """Return for each weight of a layer along which axis of the mesh each of its axes lies, or None.
+    """Return, for each axis of each weight of a layer, the axis of the mesh that splits it, or None.
 
     Result       nested as the weights are; the layers of a repetition are placed alike, in one entry for all
 
@@ -64,7 +66,7 @@ def _places(tree: WeightTree, split: frozenset[Expr]) -> dict[str, Any]:
 
 
 def _along(variable: Variable, split: frozenset[Expr]) -> Places:
-    """Return where the axes of an array lie: only the first one split takes `heads`, since a mesh axis serves once."""
+    """Return the mesh axis for each axis of an array: the first axis that can be split takes `heads`, the rest None."""
     cut = [_is_cut(along, split) for along in variable.shape]
     return tuple(HEADS if cut[place] and not any(cut[:place]) else None for place in range(len(cut)))
 
@@ -74,7 +76,7 @@ def _is_cut(along: Axis, split: frozenset[Expr]) -> bool:
 
 
 def sharded(layer: Layer, weights: Any, mesh: Any, split: Iterable[Symbol] = SPLIT) -> Any:
-    """Return the weights of a layer on a mesh: of what is cut each device holds its share, of the rest a copy.
+    """Return the weights of a layer on a mesh: each device holds its share of a split weight, and a copy of the others.
 
     Raises       InputError where the mesh does not divide an axis that it cuts
     """
@@ -105,7 +107,7 @@ def fully_sharded(arrays: Any, mesh: Any) -> Any:
 
 
 def on_mesh(array: Any, mesh: Any) -> Any:
-    """Return an array on a mesh, its first axis, that of a batch, along `data`.
+    """Return an array on a mesh, with its first axis, the batch axis, split along `data`.
 
     Raises       InputError where the mesh does not divide the batch
     """

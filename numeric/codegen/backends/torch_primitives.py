@@ -1,4 +1,4 @@
-"""Array functions in PyTorch's own terms, where NumPy's text has none of its functions.
+"""Array functions written for PyTorch, which replace those whose NumPy source does not run on PyTorch.
 
 They are read as texts, whose `torch` is imported where they run: this module loads without PyTorch.
 """
@@ -30,12 +30,12 @@ def row_softmax(x: Any) -> Any:
 
 
 def row_log_sum_exp(x: Any) -> Any:
-    """Return log sum_j exp(x_j) of every row; the largest entry is subtracted first, and exp cannot overflow."""
+    """Return log sum_j exp(x_j) of every row; the largest entry is subtracted first, so that exp cannot overflow."""
     return torch.logsumexp(x, -1)
 
 
 def pick(matrix: Any, tokens: Any) -> Any:
-    """Return one entry of every row, the one that the token of the row names."""
+    """Return one entry of every row, at the index that the token of the row gives."""
     batch = torch.broadcast_shapes(matrix.shape[:-1], tokens.shape)
     matrix, tokens = torch.broadcast_to(matrix, (*batch, matrix.shape[-1])), torch.broadcast_to(tokens, batch)
     # PyTorch indexes with 64-bit integers only
@@ -43,7 +43,7 @@ def pick(matrix: Any, tokens: Any) -> Any:
 
 
 def look_up(table: Any, tokens: Any) -> Any:
-    """Return the rows that tokens name, each item of a batch having a table of its own."""
+    """Return the rows of a table at the indices given by tokens, where each item of a batch has its own table."""
     batch = torch.broadcast_shapes(table.shape[:-2], tokens.shape[:-1])
     tables = torch.broadcast_to(table, (*batch, *table.shape[-2:]))
     numbers = torch.broadcast_to(tokens, (*batch, tokens.shape[-1]))
@@ -51,14 +51,14 @@ def look_up(table: Any, tokens: Any) -> Any:
 
 
 def scatter_rows(rows: Any, tokens: Any, size: int) -> Any:
-    """Return a table of `size` rows: row v is the sum of the rows i with tokens[i] = v, those of a whole batch."""
+    """Return a table of `size` rows: row v is the sum of all rows i of the batch with tokens[i] = v."""
     tokens = torch.broadcast_to(tokens, rows.shape[:-1])
     table = torch.zeros((size, rows.shape[-1]), dtype=rows.dtype, device=rows.device)
     return table.index_add(0, tokens.reshape(-1), rows.reshape(-1, rows.shape[-1]))
 
 
 def place_rows(body: Any, start: int, n: int, step: int) -> Any:
-    """Return n rows: the given ones as the rows start, start + step, ..., zeros elsewhere."""
+    """Return n rows: the given rows at the indices start, start + step, ..., and zeros elsewhere."""
     last = start + step * (body.shape[-2] - 1)
     if start < 0 or last >= n:
         raise ValueError(f"rows {start} to {last} do not fit among {n} rows, which count from 0")
@@ -67,6 +67,6 @@ def place_rows(body: Any, start: int, n: int, step: int) -> Any:
 
 
 def like(gradient: Any, x: Any) -> Any:
-    """Return the gradient by an input that batch axes were broadcast over: summed to the shape of the input."""
+    """Return the gradient with respect to an input that was broadcast: summed to the shape of the input."""
     gradient = torch.broadcast_to(gradient, torch.broadcast_shapes(gradient.shape, x.shape))
     return gradient.sum_to_size(x.shape)

@@ -1,4 +1,4 @@
-"""Equations as PyTorch: the functions whose calls differ from NumPy's by more than the name."""
+"""The printer of equations for PyTorch: it handles calls that differ from NumPy's in more than the function's name."""
 
 from collections.abc import Mapping
 
@@ -65,7 +65,10 @@ class TorchLayerPrinter(TracedPrinter):
         return f"torch.logaddexp({', '.join(given)})"
 
     def _extremum(self, function: str, expr: Expr) -> str:
-        """Print a maximum or minimum; a bound that is a number clamps, and max(x, 0) has the derivative 0 at 0."""
+        """Print a maximum or minimum; a number becomes a bound of `clamp`, and max(x, 0) becomes `relu`.
+
+        The derivative of `relu` at 0 is 0.
+        """
         if self._by_numpy:
             return super()._extremum(function, expr)
         numbers = [each for each in expr.args if not each.free_symbols & self._bindings.keys()]

@@ -1,4 +1,4 @@
-"""The base of the printers of JAX and PyTorch: NumPy computes constants, the library all that depends on an array.
+"""The base class of the printers for JAX and PyTorch: NumPy computes constants, the library computes all else.
 
 Definition   a constant is a table, a matrix written out, or sums, products and sines of such, without an array that is
              given: its entries follow from sizes alone, which are numbers when a function is traced
@@ -58,7 +58,7 @@ class TracedPrinter(NumPyLayerPrinter):
                 self._constants.add(equation.variable)
 
     def _is_numpys(self, node: Basic) -> bool:
-        """Say whether an array is a constant that NumPy computes."""
+        """Return whether an array is a constant that NumPy computes."""
         if not isinstance(node, Array) or node.kind != "real" or node.free_symbols & self._traced_scalars:
             return False
         match node:
@@ -118,5 +118,8 @@ class TracedPrinter(NumPyLayerPrinter):
         return self._from_numpy(super()._print_RelativeBuckets(node), number_type=False)
 
     def _from_numpy(self, text: str, number_type: bool = True) -> str:
-        """Return a constant in the hands of the library, in the number type of the layer unless that comes later."""
+        """Return the text that converts a NumPy constant to the library.
+
+        It has the number type of the layer unless a cast follows.
+        """
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Rules that move entries, and the rule that prints: heads side by side, rows of a table, any other expression."""
+"""Rules for concatenated heads and for rows of a table, and the rule that prints any other expression."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def concatenate(writer: TileWriter, node: Concatenate, target: Register | None) 
 
 
 def lookup(writer: TileWriter, node: Lookup, target: Register | None) -> Register:
-    """Take the rows of a table that the tokens name."""
+    """Write the rows of a table that the tokens select."""
     table, tokens = node.args
     if writer.schedule.reads_batched(table) or len(table.shape) != 2 or node.kind != "real":
         raise Unsupported(node)
@@ -82,7 +82,7 @@ def _operand(writer: TileWriter, variable: Variable) -> Register:
 
 
 def _with_items(writer: TileWriter, variable: Variable, register: Register) -> str:
-    """Return the text of an array of the tile with the axis of items in front."""
+    """Return the text of an array of the tile whose first axis is the batch items."""
     match register.layout:
         case Layout.ROWS:
             return f"{register.name}.reshape(g, t, {register.columns})"

@@ -42,7 +42,7 @@ class Batches:
 
     @cached_property
     def by_inputs(self) -> Mapping[Variable, Variable]:
-        """The input of each gradient for an input; empty where the layer has a single input, with all batch axes."""
+        """Map each output that is the gradient for an input to that input; empty for a layer with a single input."""
         layer = self.layer
         real = [v for v in layer.inputs if v.kind == "real"]
         if not isinstance(layer, Gradient) or len(layer.inputs) < 3:

@@ -1,4 +1,4 @@
-"""The choices of the code of a layer that its equations leave open, each with the theorem that permits it.
+"""Choices of the generated code that the equations leave open, each with the theorem that permits it.
 
 Result       a loop over tiles of rows for the equations whose row i reads only row i, which is read off their entries;
              keys that a tile of queries does not see are skipped; many keys are read tile by tile
@@ -18,7 +18,7 @@ SWITCHES = (
 
 @dataclass(frozen=True)
 class Choice:
-    """One choice of the code of a layer: its name, the theorem of the catalogue that permits it, and its place."""
+    """One choice of the generated code: its name, the theorem of the catalogue that permits it, where it applies."""
 
     name: str
     theorem: str

@@ -18,7 +18,10 @@ __all__ = ["column_broadcast", "elementwise", "hadamard", "plus", "scaled"]
 
 
 def plus(writer: TileWriter, node: Plus, target: Register | None) -> Register:
-    """Write a sum, or a difference where the second term has a minus sign; blocks that fill a matrix are not added."""
+    """Write a sum, or a difference if the second term has a minus sign.
+
+    Blocks of columns that together fill a matrix are written side by side instead of being added.
+    """
     blocks = _side_by_side(node)
     if blocks and target is not None:
         return _placed(writer, blocks, target)
@@ -34,7 +37,7 @@ def plus(writer: TileWriter, node: Plus, target: Register | None) -> Register:
 
 
 def _side_by_side(node: Plus) -> list[Array]:
-    """Return the blocks of columns of a matrix in order, if each block is one term of the sum; else none."""
+    """Return the blocks of columns of a matrix in order if every term of the sum is one block, else an empty list."""
     terms = _terms(node)
     if not all(isinstance(term, PlacedBlock) for term in terms):
         return []
@@ -48,7 +51,7 @@ def _terms(node: Array) -> list[Array]:
 
 
 def _placed(writer: TileWriter, blocks: Sequence[Array], target: Register) -> Register:
-    """Write blocks into their columns of the target: x + 0 = x where no two terms share a column."""
+    """Write each block into its columns of the target; no addition is needed, since no two blocks share a column."""
     schedule = writer.schedule
     if not target.given:
         writer.emit("{out}", (), target)  # its memory, before there are views of it
@@ -63,7 +66,7 @@ def _placed(writer: TileWriter, blocks: Sequence[Array], target: Register) -> Re
 
 
 def scaled(writer: TileWriter, node: Scaled, target: Register | None) -> Register:
-    """Write a multiple."""
+    """Write the product of a scalar and an array."""
     scalar, array = node.args
     if writer.over is not None and writer.over in scalar.free_symbols:
         return writer.printed(node)  # another factor for each head is an array
@@ -114,12 +117,12 @@ def elementwise(writer: TileWriter, node: Elementwise, target: Register | None) 
 
 
 def _lies_like(register: Register, widest: Register) -> bool:
-    """Return whether a register broadcasts to another without a reshape: rows do not to heads, nor tables to rows."""
+    """Return whether a register broadcasts to another without a reshape; rows do not to heads, nor tables to rows."""
     if register.layout.is_constant:
         return widest.layout.is_of_heads or (register.layout is Layout.FIXED and register.heads == "1")
     return register.layout.is_of_heads == widest.layout.is_of_heads
 
 
 def column_broadcast(writer: TileWriter, node: ColumnBroadcast, target: Register | None) -> Register:
-    """Return the numbers themselves, one a row: NumPy broadcasts them to all columns."""
+    """Return the vector itself, one number for each row: NumPy broadcasts it to all columns."""
     return writer.value(node.args[0])

@@ -108,7 +108,7 @@ class FormulaWriter:
         return len(numbers) > 1 and any(self._arrays(factor) for factor in above)
 
     def _scaled(self, node: ast.expr, last: bool) -> Operand:
-        """Write a product in which all its numbers are one number."""
+        """Write a product after combining its plain numbers into a single number."""
         above, below = _factors(node)
         numbers = [" * ".join(f"({ast.unparse(f)})" for f in side if not self._arrays(f)) for side in (above, below)]
         # one number is multiplied once into all entries, in place of one pass for each number

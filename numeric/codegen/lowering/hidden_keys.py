@@ -1,4 +1,4 @@
-"""Hidden keys: arrays with columns for the visible keys of a tile only, and the -inf of hidden scores.
+"""Hidden keys: which arrays have columns for the visible keys of a tile only, and how hidden scores become -inf.
 
 Definition   a mask of positions determines which keys the queries of a tile see. Where all scores of a loop have one
              such mask, the scores, and all arrays computed from them entry by entry, exist for those keys only
@@ -92,7 +92,7 @@ def hidden(writer: TileWriter, scores: Register, mask: Array, target: Register |
 
 
 def _of_positions(writer: TileWriter, mask: PositionMask) -> tuple[str, str]:
-    """Return where keys are hidden by their positions, and the columns of the scores that can be hidden."""
+    """Return the text of a mask of the keys hidden by position, and the text of the score columns that it covers."""
     schedule = writer.schedule
     # keys before the first query of the tile are visible to all of its queries
     if writer.tiled_keys is not None and mask.looks_back:
@@ -105,7 +105,7 @@ def _of_positions(writer: TileWriter, mask: PositionMask) -> tuple[str, str]:
 
 
 def _of_mask(writer: TileWriter, mask: Array, scores: Register) -> str:
-    """Return where a given mask hides keys."""
+    """Return the text of a mask of the keys that a given mask hides."""
     variable = named(mask)
     if variable is None:
         raise Unsupported(mask)

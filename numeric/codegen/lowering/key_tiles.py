@@ -38,7 +38,10 @@ class KeyTiles:
 
     @classmethod
     def of(cls, schedule: LoopSchedule, run: list[Equation]) -> KeyTiles | None:
-        """Return the equations to tile, if a run about heads has one set of exponentials that no others read."""
+        """Return the equations to tile, or None.
+
+        A run over heads can be tiled if it has one array of exponentials, which only a sum of rows and a product read.
+        """
         powers = [e for e in run if isinstance(e.value, RowExponentials)]
         if len(powers) != 1 or len(powers[0].variable.shape) != 3:
             return None

@@ -1,4 +1,4 @@
-"""Which rows an equation reads: which ones can be computed tile by tile, and which arrays must be complete before.
+"""Which rows each equation reads: what can be computed tile by tile, and which arrays must be complete before that.
 
 Definition   row i of the result reads row i of an array (`aligned`), or other rows of it too (`across`)
 Result       an equation whose entry (i, j) reads only row i of some arrays can be evaluated for any range of rows:
@@ -32,7 +32,7 @@ WHOLE = None
 
 @dataclass
 class Phase:
-    """The equations that one loop over the rows of a size evaluates; without a `size` they are evaluated whole."""
+    """The equations that one loop over `size` rows evaluates; a `size` of None is for equations evaluated whole."""
 
     level: int
     size: Symbol | None
@@ -57,7 +57,7 @@ def positions(layer: Layer) -> frozenset[Symbol]:
 
 
 def row_axis(variable: Variable, is_family: bool, sizes: frozenset[Symbol]) -> Symbol | None:
-    """Return the size of positions along which a variable has rows, if it has such an axis."""
+    """Return the number of rows of a variable if its rows are positions, else None."""
     shape = variable.shape[1:] if is_family else variable.shape
     return shape[0] if len(shape) in (1, 2) and shape[0] in sizes else None
 
@@ -156,7 +156,7 @@ _TABLE = "table of positions "
 
 
 def _with_tables(node: Array, size: Symbol, batched: frozenset[Variable]) -> Array:
-    """Replace an expression that reads no input and has rows of that size by a name, which can be sliced."""
+    """Replace every subexpression that reads no input and has `size` rows by a variable, which can be sliced."""
     if isinstance(node, Variable) or not isinstance(node, Array):
         return node
     if node.shape and node.shape[0] == size and not variables_of(node) & batched:

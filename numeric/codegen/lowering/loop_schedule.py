@@ -77,7 +77,7 @@ class LoopSchedule:
 
     @cached_property
     def stored(self) -> frozenset[Variable]:
-        """The variables whose arrays outlive the tile: outputs, and those read by other loops or across by this one."""
+        """The variables whose arrays outlive the tile: outputs, and those that other loops or other tiles read."""
         found = set(self.layer.outputs) & self.equation.keys()
         for phase in self.phases:
             for equation in phase.equations:
@@ -146,7 +146,7 @@ class LoopSchedule:
 
     @cached_property
     def concatenated(self) -> dict[Variable, Variable]:
-        """The variable that concatenates the members of a family, for each family that is only concatenated."""
+        """Map each family whose only use is a concatenation of its members to the variable that concatenates them."""
         found: dict[Variable, Variable] = {}
         readers: dict[Variable, list[Equation]] = {}
         for equation in self.layer.equations:
@@ -162,7 +162,7 @@ class LoopSchedule:
         return found
 
     def read_twice(self, variable: Variable) -> bool:
-        """Return whether more than one equation reads a variable, or a result shares its memory."""
+        """Return whether a variable is read by several equations, outlives the tile, or is no result of an equation."""
         readers = sum(variable in self.read(e) for e in self.layer.equations)
         return readers > 1 or variable in self.stored or variable not in self.equation
 
@@ -177,11 +177,11 @@ class LoopSchedule:
         return all_rows_of(self.names[variable]) if variable in self.batched else self.names[variable]
 
     def standard_name(self, variable: Variable) -> str:
-        """Return the name of an array without rows of positions, with the axis of items in front."""
+        """Return the name of an array without rows of positions, whose first axis is the batch items."""
         return self.names[variable] if variable in self.equation else self.whole_name(variable)
 
     def all_rows_name(self, variable: Variable) -> str:
-        """Return the name of a variable's rows for all positions of the items of a tile."""
+        """Return the name of the array that holds all rows of a variable for the batch items of a tile."""
         return of_items(self.names[variable])
 
     def fresh(self, wanted: str) -> str:
@@ -197,7 +197,7 @@ class LoopSchedule:
         return tidied(self.printer.scalar(expr))
 
     def formula(self, formula: Lambda, texts: list[str]) -> str:
-        """Return a formula of entries, with texts for its variables."""
+        """Return the text of a formula of entries, given the texts of its variables."""
         return tidied(self.printer.formula(formula, texts))
 
     def printed(self, node: Array, over: Symbol | None) -> str:
@@ -261,5 +261,5 @@ class LoopSchedule:
         return f"[first:last, begin:end{columns}][:, None]" if given else f"[first:last, :, begin:end{columns}]"
 
     def row_size(self, variable: Variable) -> Symbol | None:
-        """Return the size of the positions along which a variable has rows."""
+        """Return the number of rows of a variable if its rows are positions, else None."""
         return row_axis(variable, variable in self.families, self.positions)

@@ -12,7 +12,7 @@ __all__ = ["LoopText"]
 
 
 class LoopText:
-    """The text of the body of one loop; `visible` holds the first and the last key that its queries see."""
+    """The text of the body of one loop; `visible` is the range of keys that its queries see, with an exclusive end."""
 
     def __init__(self, schedule: LoopSchedule, phase: Phase, pieces: Pieces, visible: tuple[str, str]):
         self.schedule, self.phase, self.pieces, self.visible = schedule, phase, pieces, visible

@@ -1,4 +1,4 @@
-"""Write the operations of one loop over rows: equation by equation, those about heads a block of heads at a time.
+"""Write the operations of one loop over rows, equation by equation; equations over heads use blocks of heads.
 
 Result       the scores of all keys exist for the heads of one block only; where they are read as exponentials and by
              no other equation, for one tile of keys only
@@ -34,7 +34,7 @@ Written = tuple[Body, tuple[str, str]]  # the operations of a loop, and the rang
 def written(
     layer: Layer, call: Callable[[Any], Call], taken: frozenset[str], without: frozenset[str]
 ) -> tuple[LoopSchedule, dict[int, Written]]:
-    """Return the schedule and the operations of its loops, by the number of the phase; the rest is evaluated whole.
+    """Return the loop schedule of a layer and, by phase number, the operations and the visible keys of each loop.
 
     An equation that cannot be written in a loop over heads is tried without one, then evaluated outside of all loops.
     """

@@ -30,7 +30,7 @@ class PositionMask:
         return cls(band) if band is not None and total(band.sides[0]) == size else None
 
     def range(self, schedule: LoopSchedule) -> tuple[str, str]:
-        """Return the first and the last key that some query of the rows `begin:end` sees."""
+        """Return the range of keys that some query of the rows `begin:end` sees: its first key, its exclusive end."""
         lower, upper, size = self.node.lower, self.node.upper, schedule.whole(total(self.node.sides[1]))
         # query i sees the keys j with lower <= j - i <= upper; i runs from begin to end - 1
         first = "0" if lower == -oo else f"max(0, begin + {schedule.whole(lower)})"

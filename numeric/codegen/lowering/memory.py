@@ -86,7 +86,7 @@ def _last_uses(body: Body) -> dict[Register, int]:
 
 
 def _ends(body: Body) -> dict[int, int]:
-    """Return the index of the end of each loop, by the index of its begin."""
+    """Return the index of the end of each loop, by the index of its start."""
     ends, around = dict[int, int](), list[int]()
     for number, operation in enumerate(body):
         if isinstance(operation, Loop):

@@ -34,7 +34,7 @@ _numbers = count(1)
 
 @dataclass(frozen=True)
 class LoweredLayer:
-    """The code of a flat layer: its text, its function, its source with those of the layers that it applies."""
+    """The code of a flat layer: its text, its function, its `FunctionSource`, and the layers compiled without tiles."""
 
     text: str
     function: Any

@@ -1,4 +1,4 @@
-"""The names in the code of a layer: the code's own ones, and fresh ones that differ from them."""
+"""Names in the generated code of a layer: those that are reserved, and new ones that differ from them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def with_derived(name: str) -> set[str]:
 
 
 def beside_own(name: str) -> str:
-    """Return a name with underscores added until it differs from the code's own names."""
+    """Return a name with underscores added until it differs from all reserved names."""
     while name in OWN or NUMBERED.fullmatch(name):
         name += "_"
     return name

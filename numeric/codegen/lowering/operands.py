@@ -35,7 +35,7 @@ OF_ROWS = ("np.maximum", "np.minimum")  # ufuncs that are twice as fast with a r
 
 @dataclass(frozen=True, eq=False)
 class InDouble:
-    """An operation on numbers of rows without a register: it is evaluated in float64 inside the text that reads it."""
+    """An operation on one number per row that has no register: the text that reads it evaluates it in float64."""
 
     ufunc: str
     operands: tuple[Operand, ...]
@@ -58,7 +58,7 @@ def numbers(writer: TileWriter, register: Register, target: Register | None = No
 
 
 def like(writer: TileWriter, register: Register, target: Register | None) -> Register:
-    """Return where to store a result of the form of a register."""
+    """Return where to store a result with the layout, columns and heads of a register."""
     return result(writer, register.layout, register.columns, register.heads, target)
 
 
@@ -120,7 +120,7 @@ def _form(writer: TileWriter, registers: list[Register], target: Register | None
 
 
 def _of_keys_at_hand(writer: TileWriter, operands: tuple[Operand, ...]) -> Iterator[Operand]:
-    """Yield operands cut to the keys at hand, where another operand has columns only for those."""
+    """Yield the operands, cut to the current keys if another operand has columns for those keys only."""
     widths = {r.columns for r in operands if isinstance(r, Register) and r.layout is Layout.HEADS}
     width = next((each for each in KEYS_AT_HAND if each in widths), None)
     for operand in operands:
@@ -135,7 +135,7 @@ def _of_keys_at_hand(writer: TileWriter, operands: tuple[Operand, ...]) -> Itera
 
 
 def of_keys_at_hand(writer: TileWriter, register: Register, along: Axis) -> Register:
-    """Return the columns of scores for the keys at hand, where the scores have columns for all keys."""
+    """Return scores cut to the columns of the current keys, if they still have columns for all keys."""
     columns = writer.key_columns(along)
     if not columns or register.layout is not Layout.HEADS or register.columns in KEYS_AT_HAND:
         return register
@@ -144,7 +144,9 @@ def of_keys_at_hand(writer: TileWriter, register: Register, along: Axis) -> Regi
 
 
 def is_of_all_keys(register: Register, node: Array) -> bool:
-    """Return whether a sum over the columns of a register is complete: the missing columns, of hidden keys, are zeros.
+    """Return whether a sum over the columns of a register is complete.
+
+    Columns of hidden keys may be missing if they would be zeros.
 
     An array with a name was checked for this before its columns were cut.
     """

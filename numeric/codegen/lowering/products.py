@@ -1,4 +1,4 @@
-"""Products: of rows with weights, all items together; of the rows of a head with all rows of an array of its item."""
+"""Products: rows of all batch items times weights, and rows of a head times all rows of an array of the same item."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _is_of_family(writer: TileWriter, node: Array) -> bool:
 
 
 def _count(writer: TileWriter, heads: Register, right: Array) -> str:
-    """Return the number of heads of a product: that of the rows or, where the rows have one, of the right operand."""
+    """Return the number of heads of a product: that of the rows, or of the right operand if the rows have one head."""
     return writer.heads_here() if heads.heads == "1" and _is_of_family(writer, right) else heads.heads
 
 
@@ -72,7 +72,7 @@ def _matmul(writer: TileWriter, left: Register, right: str, out: Register) -> Re
 
 
 def _constant_rows(writer: TileWriter, node: Array) -> str:
-    """Return the text of a right operand that reads no input, cut to the keys at hand where an axis counts keys."""
+    """Return the text of a right operand that reads no input, cut to the current keys if an axis counts keys."""
     places = [writer.key_slice(along) for along in node.shape]
     text = writer.constant_whole(node)
     return f"({text})[..., {', '.join(each or ':' for each in places)}]" if any(places) else text
@@ -100,7 +100,7 @@ def all_rows(writer: TileWriter, node: Array) -> str:
 
 
 def bind_all_rows(writer: TileWriter, variable: Variable) -> Register:
-    """Name all rows of the tile's items of an array: (g, heads, n, columns)."""
+    """Give a name to all rows of an array for the batch items of the tile: (g, heads, n, columns)."""
     if variable not in writer.across:
         schedule = writer.schedule
         _, columns, heads = schedule.layout(variable)

@@ -1,4 +1,4 @@
-"""The text of gradients of parts that stay applied: calls of the gradient of their layer, which recomputes the layer.
+"""The text of gradients of parts that are not inlined: calls of the gradient of their layer, which recompute the layer.
 
 Definition   for a family, one call for each member; for a repetition, one for each layer from the last to the first,
              with the input of that layer that the forward pass saved
@@ -44,7 +44,7 @@ def pullbacks_of(layer: Layer) -> list[Pullback]:
 
 
 def _without_form(node: Pullback, is_value: bool) -> str:
-    """Return why a pullback has no form, or an empty text if it has a form."""
+    """Return why a pullback cannot be written as code, or an empty text if it can."""
     applied = node.applied
     if not is_value:
         return "is asked for by the indices of two families, and no array holds those; use compile_layer"
@@ -56,7 +56,7 @@ def _without_form(node: Pullback, is_value: bool) -> str:
 
 
 def pulled_stacks(layer: Layer) -> list[str]:
-    """Return the Python names of the repetitions by whose weights a layer gives gradients.
+    """Return the Python names of the repetitions whose weight gradients a layer returns.
 
     They are in the order of the forward pass; the backward pass runs in the opposite order.
     """
@@ -81,7 +81,7 @@ def member_text(
 
 
 class PullbackText:
-    """Returns lines for equations whose right-hand side is a pullback; `by_weights` names gradients of stacks."""
+    """Writes the lines of equations that define a pullback; `by_weights` names the weight gradients of stacks."""
 
     def __init__(self, schedule: LoopSchedule, blocks: Mapping[Layer, Any], slopes: Mapping[Layer, Layer]):
         self.schedule, self.blocks, self.slopes = schedule, blocks, slopes
@@ -97,7 +97,7 @@ class PullbackText:
         return self.tapes.get(node, "")
 
     def lines(self, equation: Equation, arrays: Mapping[Variable, str]) -> list[str]:
-        """Return the lines of the calls that compute a pullback and all other pullbacks from the same calls."""
+        """Return the lines that compute a pullback and all others from the same calls; none if already written."""
         if equation.variable in self.written:
             return []
         node, call = equation.value, _call_of(equation)
@@ -112,7 +112,7 @@ class PullbackText:
         return [v.name for v in (*layer.inputs, *layer.parameters) if v.kind == "real"]
 
     def _given(self, argument: Array, text: str, asked: Equation | None) -> str:
-        """Return the text of an argument, broadcast along the axis of items where its gradient must have that axis."""
+        """Return the text of an argument, broadcast over the batch items if its gradient has an axis for them."""
         schedule = self.schedule
         if asked is None or asked.variable in schedule.by_parameters or schedule.reads_batched(argument):
             return text
@@ -208,7 +208,7 @@ class PullbackText:
 
 
 def _call_of(equation: Equation) -> tuple[Any, ...]:
-    """Return the application and cotangent that the pullbacks of one call share, with one symbol for any index."""
+    """Return a key for the pullbacks of one call: application, cotangent and axis of the family, whatever its index."""
     node, over = equation.value, equation.over
     applied, cotangent = (
         (each.xreplace({over[0]: ANY}) for each in node.args[:2]) if over is not None else node.args[:2]

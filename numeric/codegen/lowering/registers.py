@@ -49,7 +49,7 @@ class Layout(Enum):
 
     @property
     def is_constant(self) -> bool:
-        """Whether the register is a text, the same for all items."""
+        """Whether a register of this layout is a plain expression, which is the same for all batch items."""
         return self in (Layout.FIXED, Layout.TABLE)
 
 
@@ -100,7 +100,7 @@ class Operation:
 
 @dataclass(eq=False)
 class Loop:
-    """The begin of a loop over blocks of heads or, where `low` is set, over tiles of keys."""
+    """The start of a loop over blocks of heads or, where `low` is set, over tiles of keys."""
 
     heads: str
     keys: str

@@ -19,7 +19,7 @@ __all__ = ["normalised", "power_of", "row_exponentials", "row_mean", "row_softma
 
 
 def row_sum(writer: TileWriter, node: RowSum, target: Register | None) -> Register:
-    """Write the sums of rows: of products of entries as one operation, else as a product with a column of ones."""
+    """Write the sums of rows: inner products if the entries are products of two arrays, else a product with ones."""
     array = node.args[0]
     if len(array.shape) != 2 or isinstance(array, Transpose):
         raise Unsupported(node)
@@ -55,7 +55,7 @@ def row_softmax(writer: TileWriter, node: RowSoftmax, target: Register | None) -
 
 
 def row_exponentials(writer: TileWriter, node: RowExponentials, target: Register | None) -> Register:
-    """Write base^(s - r), r the largest visible score of the row."""
+    """Write base^(s - r), where r is the largest visible score of the row."""
     return _powers(writer, node.args[0], node.mask, node.base, target)
 
 
@@ -70,7 +70,7 @@ def normalised(writer: TileWriter, node: Normalised, target: Register | None) ->
 
 
 def power_of(base: Expr) -> str:
-    """Return the ufunc of the powers of a base."""
+    """Return the name of the ufunc that computes powers of a base."""
     if base not in (E, Integer(2)):
         raise Unsupported(base)
     return "np.exp2" if base == 2 else "np.exp"

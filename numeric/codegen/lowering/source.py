@@ -78,12 +78,12 @@ class FunctionSource:
 
     @property
     def factors(self) -> frozenset[str]:
-        """The names of the parameters that rows are multiplied by, each as it is."""
+        """The names of the parameters that appear unchanged as right factors of products with rows."""
         return frozenset(self.parameters) & self.schedule.factors
 
     @property
     def choices(self) -> tuple[Choice, ...]:
-        """The choices of the code that the equations leave open, and the theorems that permit them."""
+        """The choices that the equations leave to the code, with the theorems that permit them."""
         rows = []
         for phase in self.schedule.phases:
             names = [e.variable.name for e in phase.equations]
@@ -93,7 +93,7 @@ class FunctionSource:
         return (*rows, *self.schedule.choices)
 
     def _given(self, used: Set[str]) -> list[str]:
-        """Return the lines that bring the inputs into shape."""
+        """Return the lines that define the batch shape and the number type, and reshape the inputs for tiles."""
         schedule, lines = self.schedule, []
         lines.append(f"    batch = {self._batch_of(self.batches.read)}")
         lines.append("    items = math.prod(batch)")
@@ -136,7 +136,10 @@ class FunctionSource:
         return [*self._constants(first, rest), *rest]
 
     def _constants(self, lines: Mapping[str, str], rest: Sequence[str]) -> list[str]:
-        """Return the lines of what reads no input, by its name; tables of positions are made once for each size."""
+        """Return the lines that read no input.
+
+        Tables of positions move to a cached function, which is evaluated once for each size.
+        """
         schedule = self.schedule
         varying = {*self.inputs, *self.parameters, *self.stacks, *self.scalars}
         varying |= {schedule.name(e.variable) for e in self.layer.equations if not self._is_narrow(e.variable)}
@@ -164,7 +167,7 @@ class FunctionSource:
         return [f"    {results} = {call}", *own]
 
     def _is_narrow(self, variable: Variable) -> bool:
-        """Return whether a variable has one row for each position at most, so that its array may be kept."""
+        """Return whether at most one axis of a variable counts positions and it is no output: its array may be kept."""
         axes = variable.shape[1:] if variable in self.schedule.families else variable.shape
         return sum(total(along) in self.schedule.positions for along in axes) < 2 and variable not in self.layer.outputs
 

@@ -1,4 +1,4 @@
-"""The printer of layers for code in tiles: other texts for some variables, sums over rows and a batch as products."""
+"""The layer printer for tiled code: some variables get other texts, and sums over rows and batches become products."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["TilePrinter"]
 
 
 class TilePrinter(NumPyLayerPrinter):
-    """The printer of layers, with other texts for some variables, and sums over the rows of a matrix as products."""
+    """A layer printer that takes other texts for some variables, and writes sums over rows of a matrix as products."""
 
     of_gradient = False
 
@@ -33,7 +33,7 @@ class TilePrinter(NumPyLayerPrinter):
         return self._cast(text, "dtype")
 
     def _sum_of_columns(self, array: Array) -> str:
-        """Return the sum over the rows of X, where the array is X^T, else an empty text."""
+        """Return the text of the sum over the rows of X if the array is X^T, else an empty text."""
         if not isinstance(array, Transpose) or array.kind != "real" or not self._is_batched(array):
             return ""
         return f"column_sums({self._exact(array.args[0])})"
@@ -46,7 +46,7 @@ class TilePrinter(NumPyLayerPrinter):
     def in_family(
         self, node: Array, over: Symbol | None, arrays: Mapping[Variable, str] | None = None, *, exact: bool = False
     ) -> str:
-        """Return the text of the members of a family, all together; `exact` gives it the full shape."""
+        """Return the text of an expression for all members of a family at once; `exact` gives it the full shape."""
         with self._with(_family=over, _names={**self._names, **(arrays or {})}):
             self._taken = set(self._reserved)
             return tidied(self._exact(node) if arrays or exact else self._print(node))

@@ -1,4 +1,4 @@
-"""Values that are only names: a variable, a member of a family, columns of an array; they cost no computation.
+"""Rules for values that need no computation: a variable, a member of a family, columns of an array.
 
 Result       blocks of columns are heads: (count, h d) as (g, h, t, d)
 """
@@ -52,7 +52,7 @@ def heads_of_view(writer: TileWriter, family: Variable, equation: Equation) -> R
 
 
 def column_block(writer: TileWriter, node: ColumnBlock, target: Register | None) -> Register:
-    """Return a block of columns; all blocks as heads, where the index of the family is its number."""
+    """Return a block of columns, or all blocks as heads if the number of the block is the index of the family."""
     wide, block = node.args
     columns = wide.shape[-1]
     if block == writer.over:

@@ -59,7 +59,7 @@ class TileWriter:
     # --- operations ---
 
     def bind(self, register: Register, text: str, operands: tuple[Register, ...] = ()) -> Register:
-        """Give a text a name, without an operation."""
+        """Bind the name of a register to the text of an expression, without an operation."""
         self.body.append(Operation(register, text, operands, binding=True))
         return register
 
@@ -129,7 +129,7 @@ class TileWriter:
         return self.block(self.at[variable])
 
     def target(self, variable: Variable) -> Register:
-        """Return the register in which the value of a variable is wanted."""
+        """Return the register in which the value of a variable must be stored."""
         if variable not in self.targets:
             is_stored = variable in self.schedule.stored
             self.targets[variable] = self.stored(variable) if is_stored else self.own(variable)
@@ -163,7 +163,7 @@ class TileWriter:
         return self._blocks[register]
 
     def view(self, register: Register, name: str, *, text: str, **changed: Any) -> Register:
-        """Name a view of a register; `text` follows the register's name, `changed` has its new form."""
+        """Name a view of a register; `text` is the index after the register's name, `changed` what the view changes."""
         form = {"layout": register.layout, "columns": register.columns, "heads": register.heads, "of": register.of}
         part = Register(name, **{**form, **changed}, memory=register, given=register.root.given)
         return self.bind(part, f"{register.name}{text}", (register,))
@@ -171,13 +171,13 @@ class TileWriter:
     # --- texts ---
 
     def key_columns(self, along: Axis) -> str:
-        """Return the number of keys at hand, if the axis counts keys and some are skipped; else an empty text."""
+        """Return the number of current keys, if the axis counts keys and some are skipped; else an empty text."""
         if self.tiled_keys is not None and total(along) == self.tiled_keys:
             return "e - c"
         return "high - low" if self.ranged and total(along) == self.phase.size else ""
 
     def key_slice(self, along: Axis) -> str:
-        """Return the range of the keys at hand on an axis, if some are skipped; else an empty text."""
+        """Return the range of the current keys on an axis, if some keys are skipped; else an empty text."""
         return ":".join(KEYS_AT_HAND.get(self.key_columns(along), ()))
 
     def heads_here(self) -> str:

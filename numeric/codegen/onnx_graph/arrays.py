@@ -1,4 +1,4 @@
-"""What compiled source calls `np` and `special`, on traced arrays: operators of the table, and compositions of them."""
+"""The functions that compiled source calls as `np` and `special` on traced arrays: each adds ONNX operators."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ globals().update(_TABLE)  # compiled source calls them as `np.exp`, `special.erf
 
 
 def __getattr__(name: str) -> Any:
-    """Refuse a function without an operator; the graph adds the equation that calls it."""
+    """Raise AttributeError for a function without an operator; the graph names the equation in its error."""
     raise AttributeError(f"no operator of ONNX computes {name}")
 
 
@@ -85,14 +85,14 @@ def where(condition: Tensor, one: Any, other: Any) -> Tensor:
 
 
 def arange(count: Any) -> Tensor:
-    """Return 0, 1, ... as whole or real numbers, as the number of them is."""
+    """Return 0, 1, ..., count - 1, as real numbers if the count is a float, else as integers."""
     dtype = "float64" if isinstance(count, float) else "int64"
     bounds = [Tensor(value_of(number, dtype)) for number in (0, count, 1)]
     return node("Range", bounds, dtype, (dim(int(count) if isinstance(count, float) else count),))
 
 
 def full(shape: Any, value: Any, dtype: Any = None) -> Tensor:
-    """Return an array of one number."""
+    """Return an array filled with one value."""
     of = "bool" if isinstance(value, bool) else "int64" if isinstance(value, int) else "float64"
     return tensor(value, type_named(dtype) if dtype is not None else of).expanded(_lengths(shape))
 
@@ -108,7 +108,7 @@ def ones(shape: Any, dtype: Any = float) -> Tensor:
 
 
 def full_like(x: Tensor, value: Any) -> Tensor:
-    """Return an array of one number in the shape and number type of another."""
+    """Return an array filled with one value, in the shape and number type of another array."""
     return tensor(value, x.dtype).expanded(x.shape)
 
 
@@ -123,7 +123,7 @@ def ones_like(x: Tensor) -> Tensor:
 
 
 def array(rows: Any, dtype: Any = float) -> Tensor:
-    """Return a matrix that is written out."""
+    """Return a matrix from the given rows of entries."""
     if not any(isinstance(each, Expr | Tensor) for row in rows for each in row):
         return Tensor(current().constant(np.array(rows, type_named(dtype))))
     kind = type_named(dtype)
@@ -165,21 +165,21 @@ def swapaxes(x: Tensor, one: int, other: int) -> Tensor:
 
 
 def moveaxis(x: Tensor, source: int, target: int) -> Tensor:
-    """Return an array with an axis at another place."""
+    """Return an array with an axis moved to another position."""
     order = [k for k in range(x.ndim) if k != source % x.ndim]
     order.insert(target % x.ndim, source % x.ndim)
     return x.permuted(order)
 
 
 def concatenate(parts: Sequence[Tensor], axis: int = 0) -> Tensor:
-    """Return arrays after one another along an axis."""
+    """Return arrays joined along an axis."""
     shape = list(parts[0].shape)
     shape[axis] = dim(expand(reduce(lambda one, other: one + other, [x.shape[axis] for x in parts])))
     return node("Concat", parts, parts[0].dtype, shape, axis=axis % len(shape))
 
 
 def stack(parts: Sequence[Tensor], axis: int = 0) -> Tensor:
-    """Return arrays after one another along a new axis."""
+    """Return arrays joined along a new axis."""
     rank = parts[0].ndim + 1
     at = axis % rank
     shape = [*parts[0].shape[:at], 1, *parts[0].shape[at:]]
@@ -197,7 +197,7 @@ def repeated(member: Tensor, count: Any, rank: int) -> Tensor:
 
 
 def take_along_axis(x: Tensor, places: Tensor, axis: int) -> Tensor:
-    """Return the entries that numbers name along an axis; the other axes are broadcast."""
+    """Return the entries at the given indices along an axis; the other axes are broadcast."""
     at = axis % x.ndim
     others = broadcast((*x.shape[:at], 1, *x.shape[at + 1 :]), (*places.shape[:at], 1, *places.shape[at + 1 :]))
     table, numbers = (
@@ -207,7 +207,7 @@ def take_along_axis(x: Tensor, places: Tensor, axis: int) -> Tensor:
 
 
 def einsum(equation: str, *operands: Tensor) -> Tensor:
-    """Return a sum of products by letters, as NumPy names them; `...` are batch axes."""
+    """Return the sum of products that a string in NumPy's `einsum` notation describes; `...` stands for batch axes."""
     read, written = equation.split("->")
     lengths: dict[str, Any] = {}
     batches = []
@@ -224,18 +224,18 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
 
 
 def softmax(x: Tensor) -> Tensor:
-    """Return the softmax of every row, none of which hides all its entries."""
+    """Return the softmax of every row; it has no value for a row of -inf alone."""
     return node("Softmax", [x], x.dtype, x.shape, axis=-1)
 
 
 def largest_places(x: Tensor, k: Any) -> Tensor:
-    """Return the places of the k largest entries of every row, of equal ones the first."""
+    """Return the indices of the k largest entries of every row; ties go to the earlier entry."""
     shape = (*x.shape[:-1], dim(k))
     return Tensor(current().node("TopK", [x.value, vector_of([k])], "int64", shape, axis=-1, output=1))
 
 
 def add_at(table: Tensor, places: Tensor, rows: Tensor) -> Tensor:
-    """Return a table with rows added at the places that numbers name."""
+    """Return a table after adding rows to it at the given row indices."""
     numbers = places.astype("int64").reshape(-1, 1)
     return node("ScatterND", [table, numbers, rows], table.dtype, table.shape, reduction="add")
 

@@ -1,4 +1,4 @@
-"""A layer that an engine runs, called like every compiled layer: one model for each outline of a call.
+"""A layer that an engine runs, called like every compiled layer; each outline of a call, defined below, gets one model.
 
 Definition   the outline of a call is what the graph depends on: number type, batch axes (their number, and which are of
              length 1), sizes and scalars that are given. Weights are inputs of the graph, so a call never sees old ones
@@ -68,7 +68,7 @@ class EngineFunction:
 
 
 def batch_axes(layer: Layer, name: str, shape: tuple[int, ...]) -> tuple[str | int, ...]:
-    """Return the axes in front of an input: of length 1, or with a name that counts from the last of them."""
+    """Return the batch axes of an input: 1 for an axis of length 1, else a name numbered from the last batch axis."""
     rank = next(len(v.shape) for v in layer.inputs if identifier(v.name) == name)
     front = shape[: len(shape) - rank]
     return tuple(1 if n == 1 else f"batch_{len(front) - k}" for k, n in enumerate(front))

@@ -1,4 +1,4 @@
-"""Engines that run ONNX models on a processor: onnxruntime and OpenVINO, a row each, imported when they are used.
+"""Engines that run ONNX models on a CPU: a table of onnxruntime and OpenVINO, which are imported on first use.
 
 Definition   `started(engine, model, threads)` compiles a model once; the function that it returns takes arrays by the
              names of the model's inputs, and returns its outputs in order
@@ -56,7 +56,7 @@ def _openvino(library: Any, model: bytes, threads: int) -> Run:
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine: the package to install, the module to import, and how a model is compiled in it."""
+    """An engine: the package to install, and the function that compiles a model in it."""
 
     package: str
     start: Callable[[Any, bytes, int], Run]

@@ -50,7 +50,10 @@ def to_onnx(
     finish: Finish | None = None,
     opset: int = OPSET,
 ) -> Any:
-    """Return a layer as a model of the library `onnx`, valid by its checker and its shape inference.
+    """Return a layer as a model of the library `onnx`.
+
+    The checker and the shape inference of `onnx` accept the model. A model with 1 GiB of weights or more is not
+    checked.
 
     Definition   without `weights` they are inputs, by dotted names; of a stack whose number of layers is not in `sizes`
                  either, each weight is one input for all layers, and the stack is a `Scan`.
@@ -91,7 +94,7 @@ def graph_of(
     finish: Finish | None = None,
     opset: int = OPSET,
 ) -> tuple[Graph, list[Value]]:
-    """Return the graph of a layer and its outputs; `batch` may tell the batch axes of each input by name."""
+    """Return the graph of a layer and its outputs; `batch` can map the name of each input to its batch axes."""
     if dtype not in REAL:
         raise InputError(f"{layer.name}: the dtype must be float32 or float64, not {dtype!r}")
     known = _sizes(require_layer(layer), weights, sizes)
@@ -130,7 +133,7 @@ def _arguments(
     scalars: dict[str, float | None],
     batch: Sequence[str] | Mapping[str, Sequence[str | int]],
 ) -> dict[str, Any]:
-    """Return what the traced function is called with; what is not known becomes an input of the graph."""
+    """Return the arguments of the traced function; those without a known value become inputs of the graph."""
     tree, variables = weight_tree(layer), {identifier(v.name): v for v in layer.inputs}
     arguments: dict[str, Any] = {}
     for name, variable in variables.items():
@@ -185,7 +188,7 @@ def _input(
 
 
 def _several(found: Any) -> list[Tensor]:
-    """Return results in order; the gradients with respect to the weights of a part one by one."""
+    """Return results as a flat list; the gradients for the weights of a part become separate items."""
     if isinstance(found, dict):
         return [each for value in found.values() for each in _several(value)]
     return [each for value in found for each in _several(value)] if isinstance(found, tuple | list) else [found]

@@ -50,7 +50,7 @@ class Node:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Body:
-    """The graph inside a loop, which names no value of the graph around it."""
+    """The graph inside a loop, which refers to no value of the graph around it."""
 
     inputs: tuple[Value, ...]
     nodes: tuple[Node, ...]
@@ -115,7 +115,7 @@ class Graph:
             self._inside = None
 
     def constant(self, array: Any, name: str | None = None) -> Value:
-        """Return a value that is known; one with a name, a weight, is not merged with others."""
+        """Return a constant of the graph; equal constants are merged, unless they have a name, as weights do."""
         array = np.asarray(array)
         key = ("constant", array.dtype.name, array.shape, array.tobytes()) if name is None else ("weight", name)
         if key not in self._made:
@@ -125,7 +125,7 @@ class Graph:
         return self._made[key]
 
     def input(self, name: str, dtype: str, shape: Sequence[Dim]) -> Value:
-        """Return an input of the graph; the sizes that are its axes, or that it is, can be read from now on."""
+        """Return a new input of the graph; the sizes that are lengths of its axes can be read from it from now on."""
         value = Value(dtype, tuple(map(dim, shape)), name, self.unique(name))
         self.inputs.append(value)
         for axis, along in enumerate(value.shape):
@@ -136,7 +136,7 @@ class Graph:
     def loop(
         self, body: Body, inputs: Sequence[Value], scanned: int, output: int = 0, backwards: bool = False
     ) -> Value:
-        """Return an output of a loop over the first axis of its last inputs: the first one is the last state.
+        """Return one output of a loop over the first axis of its last `scanned` inputs; output 0 is the final state.
 
         An output after those of the states has a value for each step, along a first axis.
         """
@@ -153,7 +153,7 @@ class Graph:
 
     @contextmanager
     def part(self, name: str, copied: bool) -> Iterator[None]:
-        """Name what is computed in a part of a layer below the part; copies of a repeated part are numbered."""
+        """Put the name of a part before the names of all values computed in it; copies of a part are numbered."""
         if copied and self._inside is None:
             path = ".".join([*self._parts, name])
             self._copies[path] += 1
@@ -182,7 +182,7 @@ class Graph:
         return found
 
     def label(self, found: Any, name: str) -> None:
-        """Name a value after an equation; of a value that has a name already, note that it is this equation's too."""
+        """Name a value after an equation; if the value has a name already, the new name becomes an alias."""
         value = getattr(found, "value", None)
         if not isinstance(value, Value):
             return
@@ -211,7 +211,7 @@ class Graph:
 
 
 def dim(along: Any) -> Dim:
-    """Return a length of an axis as a number where it is one."""
+    """Return the length of an axis as an int if it is a known number, else as an expression."""
     if isinstance(along, int):
         return along
     found = sympify(along)
@@ -237,7 +237,7 @@ def building(graph: Graph) -> Iterator[Graph]:
 
 
 def used(nodes: Sequence[Node], outputs: Sequence[Value]) -> Mapping[Value, None]:
-    """Return the values that outputs depend on, by way of nodes in their order."""
+    """Return the values that outputs depend on, given the nodes in the order of computation."""
     needed = dict.fromkeys(outputs)
     for node in reversed(nodes):
         if node.output in needed:

@@ -44,7 +44,7 @@ _sqrt = _function("sqrt", square_root)
 
 
 def sqrt(x: Any) -> Any:
-    """Return a root; that of a whole number other than a square stays a root, so that the graph says what it is."""
+    """Return the square root; the root of an integer that is no square stays symbolic, and the graph computes it."""
     return square_root(x) if isinstance(x, int) and x >= 0 and math.isqrt(x) ** 2 != x else _sqrt(x)
 
 
@@ -56,12 +56,12 @@ tanh = _function("tanh", hyperbolic_tangent)
 
 
 def real(x: Any) -> Any:
-    """Return a number as `float` does; an expression of sizes stays one."""
+    """Return a number as `float` does; an expression of sizes is returned unchanged."""
     return x if isinstance(x, Expr) else builtins.float(x)
 
 
 def whole(x: Any) -> Any:
-    """Return a number as `int` does; an expression of sizes stays one."""
+    """Return a number as `int` does; an expression of sizes is returned unchanged."""
     return x if isinstance(x, Expr) else builtins.int(x)
 
 
@@ -88,7 +88,7 @@ def least(*given: Any) -> Any:
 
 
 def bounded(*bounds: Any) -> Any:
-    """Return a range of numbers, as many as are known."""
+    """Return a range; raise TypeError if one of its bounds is an expression of sizes."""
     for each in bounds:
         if isinstance(each, Expr):
             names = ", ".join(sorted(symbol.name for symbol in each.free_symbols))
@@ -145,7 +145,7 @@ def _single(graph: Graph, length: Dim) -> Value:
 
 
 def _is_whole(number: Expr) -> bool:
-    """Say whether every step of an expression is a whole number."""
+    """Return whether every step of an expression is a whole number."""
     if isinstance(number, floor):
         return all(map(_is_whole, fraction(number.args[0])))
     if isinstance(number, Pow):

@@ -1,4 +1,4 @@
-"""The operators of ONNX that stand for the operations of compiled layers: a table, and nothing else names them.
+"""Tables of the ONNX operators that stand for the operations of compiled layers.
 
 Definition   an operation is called as in compiled source (`np.exp`, `x + y`, `x.sum`); beside it stands the operator's
              type in the default domain. An operation without an operator of its own is composed of others, in `arrays`

@@ -1,4 +1,4 @@
-"""Array functions in ONNX's own terms, where the text of NumPy's cannot be traced or an operator is at hand.
+"""Array functions written for ONNX, where NumPy's source cannot be traced or an operator does the same.
 
 They are read as texts, whose `np` is `numeric.codegen.onnx_graph.arrays`.
 """
@@ -48,18 +48,18 @@ def masked_row_softmax(x: Any, visible: Any) -> Any:
 
 
 def row_exponentials(x: Any, base: Any) -> Any:
-    """Return the powers base^(x_ij - r_i) with r_i the largest entry of the row; of an entry -inf the power is 0."""
+    """Return the powers base^(x_ij - r_i), where r_i is the largest entry of row i; an entry -inf gives 0."""
     lower = x - np.maximum(x.max(axis=-1, keepdims=True), np.finfo(x.dtype).min)
     return np.exp(lower) if base == np.e else base**lower
 
 
 def top_k(scores: Any, k: Any) -> Any:
-    """Return the places of the k largest entries of every row, of equal ones the first: (n, m) becomes (k, n)."""
+    """Return the indices of the k largest entries of every row; ties go to the earlier entry: (n, m) becomes (k, n)."""
     return np.largest_places(scores, k).swapaxes(-1, -2)
 
 
 def top_k_mask(scores: Any, visible: Any, k: Any) -> Any:
-    """Return the mask of the k largest visible entries of every row, of equal ones the first."""
+    """Return the mask of the k largest visible entries of every row; ties go to the earlier entry."""
     count = scores.shape[-1]
     order = np.largest_places(np.where(visible, scores, np.finfo(scores.dtype).min), count)
     ranks = np.largest_places(-order.astype(scores.dtype), count)  # the inverse of a permutation
@@ -67,7 +67,7 @@ def top_k_mask(scores: Any, visible: Any, k: Any) -> Any:
 
 
 def routed_product(rows: Any, matrices: Any, numbers: Any) -> Any:
-    """Return every row times the matrix that its number names, x_i W_{numbers_i}."""
+    """Return x_i W_{numbers_i} for every row x_i: the row times the matrix with its number."""
     return (rows[..., None, :] @ matrices[numbers])[..., 0, :]
 
 
@@ -114,7 +114,7 @@ def take_rows(matrix: Any, start: Any, count: Any, step: Any) -> Any:
 
 
 def place_rows(body: Any, start: Any, n: Any, step: Any) -> Any:
-    """Return n rows: the given ones as the rows start, start + step, ..., zeros elsewhere."""
+    """Return n rows: the given rows at the indices start, start + step, ..., and zeros elsewhere."""
     *batch, count, d = body.shape
     if step != 1:
         apart = np.pad(body[..., None, :], -2, 0, step - 1).reshape(*batch, count * step, d)
@@ -124,25 +124,25 @@ def place_rows(body: Any, start: Any, n: Any, step: Any) -> Any:
 
 
 def place_block(columns: Any, block: Any, count: Any) -> Any:
-    """Return a matrix of `count` blocks of columns: the given one as number `block`, zeros elsewhere."""
+    """Return a matrix of `count` blocks of columns: block number `block` is the given one, all others are zeros."""
     d = columns.shape[-1]
     return np.pad(columns, -1, block * d, (count - block - 1) * d)
 
 
 def scatter_rows(rows: Any, tokens: Any, size: Any) -> Any:
-    """Return a table of `size` rows: row v is the sum of the rows i with tokens[i] = v, those of a whole batch."""
+    """Return a table of `size` rows: row v is the sum of all rows i of the batch with tokens[i] = v."""
     d = rows.shape[-1]
     tokens = np.broadcast_to(tokens, rows.shape[:-1])
     return np.add_at(np.zeros((size, d), rows.dtype), tokens.reshape(-1), rows.reshape(-1, d))
 
 
 def choose(table: Any, numbers: Any) -> Any:
-    """Return a matrix for each column of a table: its entries in the rows that a matrix of numbers names."""
+    """Return one matrix for each column c of a table: its entry (i, j) is table[numbers_ij, c]."""
     return np.moveaxis(table[numbers], -1, -3)
 
 
 def relative_buckets(n: Any, m: Any, buckets: int, max_distance: int, both: bool) -> Any:
-    """Return the number of the bucket of every distance from one of n queries to one of m keys.
+    """Return the bucket number of the distance from each of n queries to each of m keys.
 
     The first distance of each bucket is found in integers, as NumPy's function does; the number of a bucket is the
     number of first distances that are not larger.
@@ -162,7 +162,7 @@ def relative_buckets(n: Any, m: Any, buckets: int, max_distance: int, both: bool
 
 
 def signed_buckets(n: Any, m: Any, buckets: int, max_distance: int) -> Any:
-    """Return the row of a table for every distance from one of n queries to one of m keys, earlier keys last.
+    """Return the table row for the distance from each of n queries to each of m keys; earlier keys get higher rows.
 
     The first distance of each bucket is found in integers, as NumPy's function does; the numbers of first distances
     passed are added ahead and subtracted after, where the last bucket has no row ahead.

@@ -27,10 +27,10 @@ ROOM = "numeric.codegen.onnx_graph"
 
 
 class ExactScalarPrinter(ScalarPrinter):
-    """Prints sizes so that a quotient stays one: an axis d/2 says that d is even."""
+    """Prints sizes so that a quotient stays exact: the length d/2 of an axis implies that d is even."""
 
     def whole(self, expr: Expr) -> str:
-        """Return an expression of sizes that is an integer."""
+        """Return the text of an integer expression of sizes; a quotient becomes a call of `exact`."""
         numerator, denominator = fraction(expr)
         return (
             super().whole(expr) if denominator == 1 else f"exact({self._print(numerator)}, {self._print(denominator)})"
@@ -52,7 +52,7 @@ class OnnxLayerPrinter(NumPyLayerPrinter):
         self._scalar = ExactScalarPrinter(names)
 
     def doprint(self, expr: Basic | str, assign_to: None = None) -> str:
-        """Return an equation as a step with its name; anything else as it is.
+        """Return the text of an equation as a call that names its value; print anything else as usual.
 
         Raises       CompileError where the equation has no text, with its name
         """
@@ -67,15 +67,15 @@ class OnnxLayerPrinter(NumPyLayerPrinter):
         return f"equation({equation.variable.name!r}, lambda: {text})"
 
     def summed_over_batch(self, equation: Equation) -> str:
-        """Return the gradient with respect to a weight as a step with its name."""
+        """Return the text of the gradient for a weight as a call that names its value."""
         return self._step(equation, super().summed_over_batch(equation))
 
     def forward_call(self, equation: Equation) -> str:
-        """Return the call of a forward pass, its equations named below the part."""
+        """Return the call of a forward pass, with the name of the part before the names of its equations."""
         return self._within(equation.value, super().forward_call(equation))
 
     def backward_call(self, node: Pulled, over: Symbol | None) -> str:
-        """Return the call of a backward pass, its equations named below the part."""
+        """Return the call of a backward pass, with the name of the part before the names of its equations."""
         return f"within({node.part + '.backward'!r}, False, lambda: {super().backward_call(node, over)})"
 
     def _within(self, node: Apply, call: str) -> str:

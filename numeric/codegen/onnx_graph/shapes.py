@@ -29,7 +29,7 @@ def broadcast(*shapes: Sequence[Dim]) -> tuple[Dim, ...]:
 
 
 def same(one: Dim, other: Dim) -> bool:
-    """Say whether two lengths are equal for all sizes."""
+    """Return whether two lengths are equal for all sizes."""
     return bool(one == other or expand(one - other) == 0)
 
 
@@ -45,7 +45,7 @@ def known_length(length: Dim) -> int:
 
 
 def places_of_slice(length: Dim, step: Dim) -> Dim:
-    """Return the number of places of a stretch that a slice in steps takes, length / step rounded up.
+    """Return the number of entries that a slice with a step takes from an axis: length / step, rounded up.
 
     Assumes      of a length that is an expression all terms with a size divide by the step, as an axis d/2 says of d
     """

@@ -34,19 +34,19 @@ class Stack:
     count: Expr
 
     def __iter__(self) -> NoReturn:
-        """Refuse what goes through the layers one by one, as a gradient does."""
+        """Raise CompileError: a symbolic number of layers cannot be iterated over one by one."""
         raise CompileError(
             f"the equation of the stack {self.part} has no form in ONNX for {self.count} layers: it goes through them "
             f"one by one; give {self.count} a value"
         )
 
     def __reversed__(self) -> NoReturn:
-        """Refuse it backwards as well."""
+        """Raise CompileError, as `__iter__` does."""
         iter(self)
 
 
 def reduce(layer: Callable[[Any, Any], Any], items: Stack | Iterable[Any], first: Any) -> Any:
-    """Return what the layers of a stack make of an array, one after another, as `functools.reduce` does."""
+    """Apply the layers of a stack one after another, as `functools.reduce` does; a `Stack` becomes one loop."""
     if not isinstance(items, Stack):
         return functools.reduce(layer, items, first)
     graph = current()
@@ -61,7 +61,7 @@ def reduce(layer: Callable[[Any, Any], Any], items: Stack | Iterable[Any], first
 
 
 def scan(step: Callable[..., Tensor], first: Tensor, rows: Sequence[Tensor], backwards: bool) -> Tensor:
-    """Return the states along a first axis: a step makes each from the previous one and a member of each sequence.
+    """Return all states along a new first axis: each step maps the last state and one row of each input to a state.
 
     Definition   state_t = step(state_{t-1}, *(each[t] for each in rows)), from `first` on; backwards from the last t on
     """
@@ -83,14 +83,14 @@ def scan(step: Callable[..., Tensor], first: Tensor, rows: Sequence[Tensor], bac
 
 
 def _members(first: Tensor, rows: Sequence[Tensor]) -> list[tuple[Tensor, tuple[Dim, ...]]]:
-    """Return the arrays that a step is given, with their shapes in it."""
+    """Return the arrays of a loop, each with the shape that one step sees."""
     return [(first, first.shape), *((each, each.shape[1:]) for each in rows)]
 
 
 def _closed(
     nodes: Sequence[Node], before: Value, each: Sequence[Value], after: Value, constants: Mapping[Value, Any]
 ) -> tuple[Body, list[Value]]:
-    """Return a body that names nothing outside, and the values that it takes from there.
+    """Return a loop body that refers to no outside value, and the outside values that become its inputs.
 
     Such a value is handed on from layer to layer, since not every engine reads values of the graph around a loop.
     """

@@ -1,4 +1,4 @@
-"""What the traced source calls around its equations: names for what they compute, and for the parts they stand in."""
+"""Functions that traced source calls around its equations: they name the values of an equation and of a part."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def equation(name: str, compute: Callable[[], Any]) -> Any:
 
 
 def within(part: str, copied: bool, compute: Callable[[], Any]) -> Any:
-    """Return what the function of a part computes, with the names of its equations below the name of the part."""
+    """Return what the function of a part computes; the names of its equations start with the name of the part."""
     with current().part(part, copied):
         return compute()

@@ -243,7 +243,7 @@ class Tensor:
         return _made("Expand", [self, Tensor(vector_of(shape))], self.dtype, shape)
 
     def inserted(self, axes: Sequence[int], shape: Sequence[Dim]) -> Tensor:
-        """Return the array with axes of length 1 at the given places of the result, whose shape is given."""
+        """Return the array with new axes of length 1 at the given axis numbers; `shape` is the shape of the result."""
         places = Tensor(current().constant(np.asarray(axes, np.int64)))
         return _made("Unsqueeze", [self, places], self.dtype, shape)
 

@@ -1,4 +1,4 @@
-"""Nested weights of a layer under one name each, `layers.0.attention.W_Q`, and the sizes that their axes tell."""
+"""Nested weights of a layer by dotted names, such as `layers.0.attention.W_Q`, and the sizes that they determine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Known = Mapping[Symbol, Integer]
 
 
 def shape_at(variable: Variable, known: Known) -> list[Expr]:
-    """Return the shape of an array with the sizes that are known."""
+    """Return the shape of an array, with known sizes replaced by their numbers."""
     return [total(along).xreplace(dict(known)) for along in variable.shape]
 
 
@@ -42,7 +42,7 @@ def nested_values(
     stack: Callable[[str, WeightTree], Any],
     path: str = "",
 ) -> dict[str, Any]:
-    """Return nested weights with `leaf(path, variable, array)` for each array, which is None without weights.
+    """Return nested weights with each array replaced by `leaf(path, variable, array)`; without weights `array` is None.
 
     Definition   `stack(path, part)` stands for the weights of a stack whose number of layers is not known
     """
@@ -67,7 +67,7 @@ def nested_values(
 
 
 def solved_sizes(tree: WeightTree, weights: Any, known: Known) -> dict[Symbol, Integer]:
-    """Return the sizes that are known with those that an axis of a weight tells, such as `mel` of a length 3 mel."""
+    """Return the known sizes and those that an axis of a weight determines, such as `mel` from a length 3 mel."""
     found = dict(known)
     for name, variable in tree.parameters.items():
         for length, number in zip(shape_at(variable, found), np.shape(weights[name]), strict=True):
@@ -85,5 +85,5 @@ def solved_sizes(tree: WeightTree, weights: Any, known: Known) -> dict[Symbol, I
 
 
 def sizes_of_weights(tree: WeightTree, weights: Any) -> dict[str, int]:
-    """Return the sizes that weights tell, by name."""
+    """Return the sizes that weights determine, by name."""
     return {size.name: int(number) for size, number in solved_sizes(tree, weights, {}).items()}

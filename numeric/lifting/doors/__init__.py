@@ -1,1 +1,1 @@
-"""A door for each library of arrays: its functions and methods, as operations on symbolic arrays."""
+"""The interfaces to array libraries: the functions and methods of each as operations on symbolic arrays."""

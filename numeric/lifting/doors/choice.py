@@ -1,4 +1,4 @@
-"""Doors: how functions over the arrays of each library are called, with symbolic arrays and with numbers.
+"""The choice of the array library for a function; each library has one interface, a `Door`.
 
 A door is a table row. PyTorch and JAX are imported where a function of theirs is lifted, and nowhere else.
 """
@@ -39,7 +39,7 @@ _called_with: ContextVar[Door | None] = ContextVar("called_with", default=None)
 
 @contextmanager
 def called_with(door: Door) -> Iterator[None]:
-    """Let functions be called with the arrays of one library, inside the block."""
+    """Make `door_of` return the given interface for every function inside the block."""
     token = _called_with.set(door)
     try:
         yield
@@ -48,12 +48,12 @@ def called_with(door: Door) -> Iterator[None]:
 
 
 def door_of(function: Any) -> Door:
-    """Return the door of a function or module, as far as its type, its module or its globals show the library."""
+    """Return the interface to the array library of a function or module, judged by its type, module and globals."""
     return _called_with.get() or doors_of(function)[0]
 
 
 def doors_of(function: Any) -> list[Door]:
-    """Return the doors of the libraries that a function or module uses, the likeliest one first."""
+    """Return the interfaces to the array libraries that a function or module uses, the likeliest one first."""
     origins = {kind.__module__.partition(".")[0] for kind in type(function).__mro__}
     origins.add(str(getattr(function, "__module__", "")).partition(".")[0])
     used = {"numpy" if name == "scipy" else name for name in _used(function)}
@@ -77,7 +77,7 @@ def doors_of(function: Any) -> list[Door]:
 
 
 def _used(function: Any) -> set[str]:
-    """Return the libraries that a function reads among its globals, and those that functions which it calls read.
+    """Return the libraries that a function uses through its globals, and those used by the functions that it calls.
 
     The nearest functions are looked through first.
     """
@@ -101,7 +101,7 @@ def _used(function: Any) -> set[str]:
 
 
 def _read_by(function: Any, code: CodeType) -> Iterator[Any]:
-    """Yield what a function reads among its globals and free variables, and among those of its own modules."""
+    """Yield the globals and free variables that a function reads, and what it reads from the user's own modules."""
     codes = [code]
     for each in codes:  # functions inside of the function too
         codes += [constant for constant in each.co_consts if isinstance(constant, CodeType)]

@@ -1,4 +1,4 @@
-"""JAX's branches and loops: what is known while tracing is followed, and what depends on entries is chosen or refused.
+"""JAX's branches and loops: followed if known while tracing, else turned into a choice of entries or refused.
 
 cond     a branch whose number is known is followed alone; of two branches by a truth value of the entries both are
          followed, and the value chooses
@@ -44,7 +44,7 @@ def _is_set(which: Table) -> Table:
 
 
 def _either(equation: Any, holds: Any, no: Any, yes: Any) -> Any:
-    """Return one of two values by a truth value without axes."""
+    """Return one of two values, selected by a truth value without axes."""
     if no is yes:
         return yes
     rank = len(yes.axes)
@@ -97,7 +97,7 @@ def _row(array: Any, number: int) -> Any:
 
 
 def stacked(parts: Sequence[Any], axis: int) -> Any:
-    """Return arrays of one shape side by side along a new axis."""
+    """Return arrays of one shape stacked along a new axis."""
     return places.concatenate([op.inserted(array_of(part), [axis]) for part in parts], axis)
 
 

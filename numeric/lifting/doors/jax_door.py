@@ -165,7 +165,7 @@ _LENGTHS = ("__len__", "__iter__")
 
 
 def _without_values() -> dict[str, Any]:
-    """Return methods that refuse the user's code what JAX refuses with an error, which the user's code could catch."""
+    """Return methods for tracers that raise a refusal where JAX raises an error that the user's code could catch."""
     tracer = jax.core.Tracer
     return {name: _refusing(name, what, getattr(tracer, name, None)) for name, what in _ASKED.items()}
 
@@ -294,7 +294,7 @@ def _line_of(equation: Any) -> str:
 
 
 def _run(function: Any, arguments: Mapping[str, Any], weights: Mapping[str, Any]) -> Any:
-    """Return what a function gives for arrays of numbers; with double precision inside this call alone."""
+    """Call a function with arrays of numbers, in double precision for this call only."""
 
     def own(value: Any) -> Any:
         if isinstance(value, np.ndarray):

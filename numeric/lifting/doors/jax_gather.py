@@ -1,4 +1,4 @@
-"""JAX's `gather`: the entries of an array at places that numbers choose: slices, rows of a table, one entry a row."""
+"""JAX's `gather`: the entries of an array at given indices, as slices, rows of a table, or one entry per row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Columns", "are_whole", "column_of", "gathered"]
 
 
 class Columns(tuple[Any, ...]):
-    """Whole numbers in columns, which `gather` reads: each column is an array without the last axis."""
+    """Columns of integer indices for `gather`; each column is an array without the last axis."""
 
     axes = property(lambda self: (*self[0].axes, Integer(len(self))))
     kind = "integer"
@@ -43,7 +43,7 @@ def _is_matrix(array: Tensor) -> bool:
 
 
 def gathered(equation: Any, dims: Dimensions, array: Any, numbers: Any) -> Any:
-    """Return the entries of an array at places that numbers choose, along the axes that JAX's description names."""
+    """Return the entries of an array at integer indices, along the axes that JAX's dimension numbers give."""
     how = equation.params["dimension_numbers"]
     sizes = dims.sizes(equation.params["slice_sizes"])
     array = array_of(array)
@@ -95,7 +95,7 @@ def _at_formulas(
     shape: Sequence[Expr],
     batch: Sequence[int],
 ) -> Tensor:
-    """Return the entries at places that are formulas: slices, single rows, every second entry."""
+    """Return the entries at indices that are formulas: slices, single rows, every second entry."""
     dropped = {*how.collapsed_slice_dims, *how.operand_batching_dims}
     for column, along in zip(columns, how.start_index_map, strict=True):
         first, last = bounds_of(column.formula, column.axes)

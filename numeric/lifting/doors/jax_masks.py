@@ -59,7 +59,7 @@ def compared(relation: Any) -> Rule:
 
 
 def _one_hot(numbers: Any, columns: Any) -> Tensor | None:
-    """Return the mask of the columns that numbers name, one for each row; None for other comparisons."""
+    """Return the one-hot mask of a comparison of integers with column numbers; None for other comparisons."""
     if not isinstance(numbers, Tensor) or not isinstance(columns, Table) or numbers.node.kind != "integer":
         return None
     if numbers.ndim != 2 or not is_one(numbers.axes[1]) or columns.formula != PLACES[1]:
@@ -81,7 +81,7 @@ _HOLDS = {Eq: operator.eq, Ne: operator.ne, Lt: operator.lt, Le: operator.le, Gt
 
 
 def _condition(relation: Any, one: Table, other: Table) -> Boolean:
-    """Return the condition that a relation between formulas is; of sizes alone it is decided."""
+    """Return the condition for a relation between formulas; one between sizes alone is decided as true or false."""
     left, right = one.formula, other.formula
     if one.kind == "boolean" or other.kind == "boolean":
         raise refuse("a comparison of masks")
@@ -159,7 +159,7 @@ def switch_of(condition: Boolean) -> Expr:
 
 
 def _small(value: Any, mask: Tensor) -> Any:
-    """Return a case of a choice; NaN stands only where other code would have failed."""
+    """Return one case of a choice as an operand; NaN is refused."""
     if isinstance(value, Table) and value.formula is nan:
         raise refuse("a choice with NaN")
     return operand_of(value)
@@ -179,7 +179,7 @@ def _filler(value: Any) -> float | None:
 
 
 def _mask_of_masks(which: Tensor, one: Any, other: Any) -> Any:
-    """Return a choice between masks; the usual one keeps a mask where another one is set."""
+    """Return a choice between two masks, which in the usual cases is a conjunction or a disjunction."""
     if isinstance(other, Table) and other.formula == false:
         return op.logical_and(which, array_of(one))
     if isinstance(one, Table) and one.formula == true:

@@ -1,4 +1,4 @@
-"""Rules from primitives of JAX that move, repeat, add up or multiply entries."""
+"""Rules for primitives of JAX that move, repeat, add up or multiply entries."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _product(equation: Any, dims: Dimensions, one: Any, other: Any) -> Any:
 
 
 def _convolved(equation: Any, dims: Dimensions, one: Any, kernel: Any) -> Any:
-    """Return a convolution, whose axes JAX names; steps of the input, as transposed ones have them, are zeros."""
+    """Return a convolution along the axes that JAX names; dilation of the input inserts zeros between its entries."""
     told = equation.params
     if told["batch_group_count"] != 1:
         raise refuse("a convolution in groups of the batch")
@@ -189,7 +189,7 @@ def _part_at(equation: Any, dims: Dimensions, one: Any, *starts: Any) -> Any:
 
 
 def _start(start: Any, size: Expr, along: Expr) -> Expr:
-    """Return where a part starts; JAX moves a part that does not fit, so that it must fit for all sizes."""
+    """Return the start of a slice that fits for all sizes; others are refused, because JAX would move the slice."""
     if not isinstance(start, Table):
         raise refuse("a part of an array that starts at a place that depends on entries")
     place = number_of(start)

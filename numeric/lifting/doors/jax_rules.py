@@ -1,4 +1,4 @@
-"""Rules from primitives of JAX that work entry by entry to operations: arithmetic, functions, number types.
+"""Rules for primitives of JAX that work entry by entry: arithmetic, functions, number types.
 
 A rule takes the equation and the values of its operands. Two tables give a table, whose formula is exact; otherwise
 the operation of symbolic arrays is done.
@@ -68,7 +68,7 @@ Rule = Callable[..., Any]
 
 
 def literal(value: Any) -> Table:
-    """Return a number, or an array in which one number stands everywhere, as a table."""
+    """Return a constant number or array as a table, whose formula gives its entries."""
     found = np.asarray(value)
     axes = tuple(map(Integer, found.shape))
     if found.dtype.kind == "V" or found.dtype.kind not in "fiub" or not found.size:
@@ -119,7 +119,7 @@ def _remainder(equation: Any, one: Any, other: Any) -> Any:
 
 
 def _whole(one: Any, other: Any, of_formulas: Callable[[Expr, Expr], Expr | None]) -> Table:
-    """Return a division of whole numbers, which is followed for formulas only."""
+    """Return the quotient or the remainder of two integer formulas; other operands are refused."""
     if not (isinstance(one, Table) and isinstance(other, Table)) or one.kind != "integer" or other.kind != "integer":
         raise refuse("a division of whole numbers with a remainder")
     found = of_formulas(one.formula, other.formula)
@@ -168,7 +168,7 @@ def _refused_sign() -> Expr:
 
 
 def _nearest(equation: Any, one: Any) -> Any:
-    """Return the nearest whole numbers: of two the one further from 0, or the even one."""
+    """Return the nearest integers; ties go away from 0 or to the even integer, as JAX's rounding method requires."""
     if not isinstance(one, Tensor):
         raise refuse("a constant that is rounded")
     return op.UNARY["round_away" if int(equation.params["rounding_method"]) == 0 else "round"](one)
@@ -214,7 +214,7 @@ def _same(equation: Any, one: Any, *more: Any) -> Any:
 
 
 def _stopped(equation: Any, one: Any) -> Any:
-    """Return the same values; of a maximum that is subtracted, gradients are the same too."""
+    """Return the values unchanged; unless they are maxima of rows, a reading notes that gradients would change."""
     if not isinstance(one, Tensor):
         return one
     value = op.defined_by(one.node)

@@ -29,7 +29,7 @@ _FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tanh")
 
 
 class Dimensions:
-    """The dimension variables of one trace, in a scope of their own: JAX's caches answer for no other trace."""
+    """The dimension variables of one trace, in a scope of their own, so that JAX's caches serve no other trace."""
 
     def __init__(self, symbols: list[Symbol]) -> None:
         scope = export.SymbolicScope()
@@ -43,7 +43,7 @@ class Dimensions:
         self._class: Any = type(made[0]) if made else None
 
     def dimension(self, size: Expr) -> Any:
-        """Return a polynomial in size symbols as JAX has it."""
+        """Return a polynomial in size symbols as a dimension of JAX."""
         if size.is_Integer:
             return int(size)
         if size.is_Symbol:
@@ -101,7 +101,7 @@ class Dimensions:
 
     @contextmanager
     def followed(self) -> Iterator[None]:
-        """Let sizes in the user's code be compared by the trace, and let functions of numbers take them."""
+        """Let the trace decide comparisons of sizes in the user's code, and let functions such as `sqrt` take sizes."""
         if self._class is None:
             yield
             return
@@ -114,7 +114,7 @@ class Dimensions:
             yield
 
     def _known(self, value: Any) -> Any:
-        """Return an operand of a comparison as a size, or as it is."""
+        """Return an operand of a comparison as a size if it is a dimension of JAX, else unchanged."""
         return size_of(self.size(value)) if isinstance(value, self._class) else value
 
     def _comparison(self, name: str, relation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

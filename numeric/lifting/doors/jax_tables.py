@@ -1,4 +1,4 @@
-"""Arrays whose entries are a formula of their place: constants, positions, masks of positions.
+"""Arrays whose entries are a formula of their indices: constants, positions, masks of positions.
 
 JAX makes them step by step (`iota`, `add`, `ge`, `select_n`), so they are kept as formulas until an array of the
 function needs them: a comparison of positions is then seen to be a causal mask, and a constant stays a number.
@@ -30,14 +30,14 @@ PLACES = tuple(Symbol(letter, integer=True) for letter in LETTERS)
 
 @dataclass(frozen=True)
 class Table:
-    """An array given by a formula in `PLACES`, one for each axis; a mask is given by a condition."""
+    """An array given by a formula of its indices, the symbols in `PLACES`; a mask is given by a condition."""
 
     formula: Any  # Expr, or Boolean for a mask
     axes: tuple[Expr, ...] = ()
     kind: str = "real"
 
     def __post_init__(self) -> None:
-        """Read the only place of an axis of length 1 as 0, so that the table can be repeated along it."""
+        """Replace the index of an axis of length 1 by 0, so that the table can be broadcast along the axis."""
         ones = {place: Integer(0) for place, along in zip(PLACES, self.axes, strict=False) if along == 1}
         object.__setattr__(self, "formula", self.formula.xreplace(ones))
 
@@ -47,25 +47,25 @@ class Table:
         return not self.formula.free_symbols & set(PLACES)
 
     def read_at(self, places: Sequence[Expr], axes: Sequence[Expr]) -> Table:
-        """Return the table whose entry is that of this one at the given places."""
+        """Return the table whose entries are those of this table at the given indices."""
         put = dict(zip(PLACES, places, strict=False))
         return replace(self, formula=self.formula.xreplace(put), axes=tuple(axes))
 
 
 def shared_axes(*tables: Table) -> tuple[Expr, ...]:
-    """Return the axes that tables have together, where those of length 1 are repeated."""
+    """Return the axes to which tables broadcast."""
     return tuple(map(size_of_axis, op.broadcast_shape(*(table.axes for table in tables))))
 
 
 def number_of(table: Table) -> Expr:
-    """Return the number that stands everywhere in a table."""
+    """Return the number that all entries of a constant table have."""
     if not table.constant or isinstance(table.formula, Boolean):
         raise refuse("a table of different numbers where one number is expected")
     return table.formula
 
 
 def operand_of(value: Any) -> Any:
-    """Return an operand of an operation: an array, or the number that a table holds everywhere."""
+    """Return an operand of an operation: an array, or the one number of a constant table."""
     if isinstance(value, Tensor):
         return value
     if value.kind != "boolean" and value.constant:
@@ -91,7 +91,7 @@ def array_of(value: Any) -> Tensor:
 
 
 def _mask(value: Table) -> Tensor:
-    """Return a mask; one of positions as the band that it is."""
+    """Return a table of conditions as a mask; a mask of positions between two diagonals becomes a band mask."""
     if value.constant:
         return op.constant(Integer(int(value.formula == true)), value.axes, "boolean")
     conditions = value.formula.args if isinstance(value.formula, And) else (value.formula,)
@@ -112,7 +112,7 @@ def _mask(value: Table) -> Tensor:
 
 
 def bounds_of(formula: Expr, axes: Sequence[Expr]) -> tuple[Expr | None, Expr | None]:
-    """Return the least and the largest value of a formula that is linear in the places, else None."""
+    """Return the least and the largest value of a formula that is linear in the indices, else (None, None)."""
     least = largest = formula
     for place, size in zip(PLACES, axes, strict=False):
         slope = formula.coeff(place)
@@ -124,5 +124,5 @@ def bounds_of(formula: Expr, axes: Sequence[Expr]) -> tuple[Expr | None, Expr | 
 
 
 def entries_at(array: Tensor, target: Sequence[Along], indices: Sequence[Any], at: Sequence[Any]) -> Tensor:
-    """Return the entries of an array at places that are indices of the result, or formulas in them."""
+    """Return the entries of an array at indices of the result, or at formulas of these indices."""
     return op.viewed(array, target, lambda node: op.moved(indices, target, (node, array.axes, at)))

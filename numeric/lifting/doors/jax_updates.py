@@ -29,7 +29,7 @@ Rule = Callable[..., Any]
 
 
 class Part(NamedTuple):
-    """The places start, start + step, ... of an axis."""
+    """The `count` indices start, start + step, ... of an axis."""
 
     start: Expr
     count: Expr
@@ -68,7 +68,7 @@ def _slice(array: Tensor, axis: int, start: Expr, stop: Expr) -> Tensor:
 
 
 def _inside(part: Part, along: Any) -> Part:
-    """Return a part that lies inside its axis for all sizes; JAX drops or moves what does not."""
+    """Return a part that lies inside its axis for all sizes; others are refused: JAX would drop or move them."""
     last = expand(size_of_axis(along) - 1 - part.start - part.step * (part.count - 1))
     if not (at_least(part.start, 0) and at_least(last, 0)):
         raise refuse(f"a write at {part.start} and {part.count} places of an axis of the size {size_of_axis(along)}")
@@ -108,7 +108,7 @@ def _scattered(combine: Rule) -> Rule:
 
 
 def _columns(numbers: Any, count: int) -> list[Any]:
-    """Return the places that are written along each axis, as formulas in the numbers of the places."""
+    """Return the indices that are written along each axis, as formulas."""
     if isinstance(numbers, Columns):
         found = list(numbers)
     elif count == 1:
@@ -124,7 +124,7 @@ def _columns(numbers: Any, count: int) -> list[Any]:
 
 
 def _steps(column: Table | None) -> tuple[Expr, Expr, int | None]:
-    """Return the first place, the step, and which axis of the numbers of the places counts the steps."""
+    """Return the first index, the step, and the axis of the index array that counts the steps, or None without one."""
     if column is None:
         return Integer(0), Integer(1), None
     formula = expand(column.formula)

@@ -1,4 +1,4 @@
-"""What NumPy's functions are given, as operands of operations: arrays, axes, shapes, orders, number types."""
+"""Arguments of NumPy's functions as operands of operations: arrays, axes, shapes, orders, number types."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Table = dict[Any, Callable[..., Any]]
 
 
 def small_table(value: Any) -> Any:
-    """Return a number, a symbolic array, or a small table of numbers of another library as a symbolic array."""
+    """Return a number or a symbolic array unchanged, and a small array of numbers as a symbolic array."""
     if isinstance(value, Tensor) or is_number(value):
         return value
     if value is None or isinstance(value, str):
@@ -73,12 +73,12 @@ def axes_of(given: Any) -> list[int] | None:
 
 
 def keeps(keepdims: Any) -> bool:
-    """Return whether axes are kept; NumPy says with a value of its own that nothing was asked for."""
+    """Return whether axes are kept; NumPy passes `np._NoValue` if the caller gives no value."""
     return keepdims is not np._NoValue and bool(keepdims)
 
 
 def kind_of(dtype: Any, number: Any) -> str:
-    """Return the kind of a table of a number; a number type that cannot hold it is refused."""
+    """Return the kind of an array filled with a number; a number type that cannot hold the number is refused."""
     kind = np.dtype(dtype).kind
     if kind == "f" or (kind in "iu" and number.is_integer) or (kind == "b" and number in (0, 1)):
         return "boolean" if kind == "b" else ""

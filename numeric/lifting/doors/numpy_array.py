@@ -1,4 +1,4 @@
-"""The symbolic array that a function over NumPy arrays is called with: operators, methods and the two protocols."""
+"""The symbolic array for functions over NumPy arrays: operators, methods, `__array_ufunc__`, `__array_function__`."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class NumpyArray(Tensor):
     __class__ = property(lambda self: np.ndarray)
 
     def __getattr__(self, name: str) -> Any:
-        """Refuse what arrays of NumPy have and this one has not; what they have not is an error of the function's."""
+        """Refuse an attribute that NumPy arrays have and this class lacks; raise AttributeError for any other name."""
         if hasattr(np.ndarray, name):
             raise refuse(f"ndarray.{name} has no rule")
         raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")

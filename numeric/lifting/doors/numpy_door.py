@@ -1,4 +1,4 @@
-"""NumPy's functions on symbolic arrays: a row for each.
+"""NumPy's functions on symbolic arrays: a table with one rule for each function.
 
 A function without a row is followed by NumPy's own code, where that is written in Python; else it is refused by name.
 """
@@ -319,7 +319,7 @@ def _same_shape(arrays: Any) -> tuple[Tensor, ...]:
 
 
 def _put(target: Any, source: Any, where: Any) -> None:
-    """Write into an array, at a mask."""
+    """Write entries into an array, at a mask if there is one, as `np.copyto` does."""
     source = small_table(source)
     if where is True or not isinstance(source, Tensor):
         places.written(target, ... if where is True else where, source)
@@ -354,7 +354,7 @@ def _question(a: Any, axis: Any, more: dict[str, Any], of_all: bool) -> Question
 
 
 def _chained(arrays: Any, more: dict[str, Any]) -> Any:
-    """Return a product of several matrices, whose order matters for rounding alone."""
+    """Return the product of several matrices; the order of the multiplications affects rounding only."""
     plain(more)
     return reduce(op.matmul, arrays)
 

@@ -1,4 +1,4 @@
-"""NumPy's functions that make arrays of sizes or of other arrays, and take no array that could answer for them."""
+"""NumPy's functions that create arrays, such as `ones` and `asarray`, as operations on symbolic sizes and arrays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["FACTORIES", "like_another"]
 
 
 def like_another(value: Any) -> Callable[..., Any]:
-    """Return the rule of a function that makes an array of one number, in the shape of another array."""
+    """Return the rule of a function that fills an array with one number, in the shape of another array."""
 
     def called(a: Any, *given: Any, dtype: Any = None, shape: Any = None, **more: Any) -> Any:
         plain(more, "subok", "device")
@@ -82,7 +82,7 @@ FACTORIES: Table = {  # replaced in the namespace while a function is lifted: th
 
 
 def _without_values(*given: Any, **more: Any) -> Any:
-    """Return an array without values for a line of Python that asks for it; code in C would write into its memory."""
+    """Return an uninitialised array if Python code calls `empty`; refuse it to C code, which would write into it."""
     frame: FrameType | None = sys._getframe()
     while frame is not None and _OWN in Path(frame.f_code.co_filename).parents:
         frame = frame.f_back
@@ -95,7 +95,7 @@ _OWN = Path(__file__).parents[1]
 
 
 def _calls(frame: FrameType, name: str) -> bool:
-    """Return whether the expression that a frame is at begins with the function of some name."""
+    """Return whether the expression that a frame evaluates begins with a function of the given name."""
     spans = list(frame.f_code.co_positions())
     here = spans[frame.f_lasti // 2]
     if None in here:
@@ -112,7 +112,7 @@ def _identity(rows: Any, columns: Any, diagonal: Any, dtype: Any) -> Any:
 
 
 def _as_array(a: Any, dtype: Any = None, **more: Any) -> Any:
-    """Return a symbolic array as it is; a list of such arrays, or a cast to whole numbers, is refused."""
+    """Return a symbolic array, cast and with leading axes if asked for; a list of symbolic arrays is refused."""
     if not isinstance(a, Tensor):
         raise refuse("an array made of a list of symbolic ones: use stack")
     more.pop("subok", None)  # there are no kinds of arrays beside this one

@@ -1,4 +1,4 @@
-"""NumPy's own code of its functions: what has no rule here is followed there, where it is written in Python.
+"""NumPy's own Python code: it is followed for a function of NumPy that has no rule here.
 
 Definition   NumPy keeps the code of a function beside the function that looks for other kinds of arrays; it calls
              simpler functions, each of which has a rule or code of its own
@@ -25,7 +25,7 @@ __all__ = ["own_code_followed"]
 def own_code_followed(
     function: Any, given: Sequence[Any], options: Mapping[str, Any], factories: Collection[str]
 ) -> Any:
-    """Return what a function gives by NumPy's own code; `factories` are the functions that symbolic sizes reach."""
+    """Return the result of a function by following NumPy's own code; `factories` names functions to replace in it."""
     name = f"{getattr(function, '__module__', 'numpy')}.{function.__name__}"
     code = getattr(function, "_implementation", None)
     if not isinstance(code, FunctionType):
@@ -42,7 +42,7 @@ def own_code_followed(
 
 @contextmanager
 def _patched(space: dict[str, Any], factories: Collection[str]) -> Iterator[None]:
-    """Let a module of NumPy, and those that it reads, make arrays by the functions in NumPy's namespace.
+    """Let a module of NumPy, and modules that it reads, create arrays by the functions in NumPy's namespace.
 
     NumPy's own code calls them by names of its own, some of them in modules such as `numpy._core.numeric`.
     """

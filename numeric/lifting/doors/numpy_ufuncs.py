@@ -1,4 +1,4 @@
-"""NumPy's ufuncs on symbolic arrays: a row for each, with their reductions and `out=`."""
+"""NumPy's ufuncs on symbolic arrays: a table of their rules, with reductions and `out=`."""
 
 from __future__ import annotations
 

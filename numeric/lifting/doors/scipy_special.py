@@ -1,4 +1,4 @@
-"""SciPy's special functions on symbolic arrays: a row for each of those that have an elementary formula."""
+"""SciPy's special functions on symbolic arrays: a table of rules for those that have an elementary formula."""
 
 from __future__ import annotations
 

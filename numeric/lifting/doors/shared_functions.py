@@ -39,7 +39,7 @@ def contracted(a: Any, b: Any, axes: Any = 2) -> Any:
 
 
 def repeated(a: Any, repeats: Any, axis: int | None = None) -> Any:
-    """Return an array whose entries along an axis stand several times, one after another."""
+    """Return an array with every entry along an axis repeated several times, as `repeat` does."""
     if axis is None:
         raise refuse("repeat without an axis")
     number = op.axis_number(axis, a.ndim)

@@ -1,4 +1,4 @@
-"""A symbolic array that PyTorch takes for a tensor: its methods, operators, and what functions do with it."""
+"""A symbolic array that PyTorch takes for a tensor: its methods and operators, and its use by PyTorch's functions."""
 
 from __future__ import annotations
 
@@ -78,11 +78,11 @@ class TorchArray(Tensor, _LIBRARYS):  # type: ignore[misc]
         return True
 
     def __getitem__(self, key: Any) -> Any:
-        """Return the entries that an index names."""
+        """Return the entries that an index selects."""
         return places.item(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Write in place where no other name reads the memory."""
+        """Write into the array in place; an argument, a view and an array with live views are refused."""
         places.written(self, key, as_operand(value))
 
     T = property(lambda self: op.permute(self, list(range(self.ndim))[::-1]))
@@ -91,7 +91,7 @@ class TorchArray(Tensor, _LIBRARYS):  # type: ignore[misc]
     size_ = None
 
     def __getattr__(self, name: str) -> Any:
-        """Refuse what tensors have and this one has not; what they have not is an error of the function's."""
+        """Refuse an attribute that tensors have and this class lacks; raise AttributeError for any other name."""
         if hasattr(torch.Tensor, name):
             raise refuse(f"Tensor.{name} has no rule")
         raise AttributeError(f"'Tensor' object has no attribute {name!r}")

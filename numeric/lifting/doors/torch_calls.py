@@ -66,7 +66,7 @@ def _rule_of(function: Any) -> Callable[..., Any] | None:
 
 
 def _followed(function: Any, given: Any, options: dict[str, Any]) -> Any:
-    """Return what a function without a rule gives, as PyTorch defines it over others."""
+    """Return the result of a function without a rule, by PyTorch's definition of it in terms of other functions."""
     plain = without_writing(function)
     if plain is not None:
         return given[0].overwrite(torch_called(plain, (again(given[0]), *given[1:]), options))
@@ -91,7 +91,7 @@ _INSIDE: list[str] = []  # the functions whose definitions are being followed
 
 @contextmanager
 def _inside(name: str) -> Iterator[None]:
-    """Note the reading of a function by its definition, unless another definition calls it."""
+    """Record that a function is followed by its definition, unless another definition calls it."""
     if name in _INSIDE:
         raise refuse(f"torch.{name} has no rule: its definition calls it")
     if not _INSIDE:
@@ -104,7 +104,7 @@ def _inside(name: str) -> Iterator[None]:
 
 
 def _told_in_place(function: Any, given: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any], bool]:
-    """Return the arguments without the option to write into the first one, and whether it was set."""
+    """Return the arguments without the option `inplace`, and whether it was set."""
     if "inplace" in options:
         return given, {name: value for name, value in options.items() if name != "inplace"}, bool(options["inplace"])
     code = getattr(function, "__code__", None)
@@ -167,7 +167,7 @@ _SAME = frozenset(  # primitives whose arguments are those of the method
 
 
 def _in_dims(x: Any, shape: Any, dims: Any) -> Any:
-    """Return an array whose axes are some axes of a shape; the others are new, and it is repeated along them."""
+    """Return an array broadcast to a shape; its axes become the axes `dims` of the shape."""
     new = [number for number in range(len(shape)) if number not in list(dims)]
     return op.broadcast_to(op.inserted(x, new) if new else x, [axis(as_number(s)) for s in shape])
 

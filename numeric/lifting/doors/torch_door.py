@@ -39,7 +39,7 @@ def _arange(*bounds: Any, **options: Any) -> Any:
 
 
 def _shape_together(*shapes: Any) -> tuple[Any, ...]:
-    """Return the shape that arrays of two shapes have together."""
+    """Return the shape to which arrays of the given shapes broadcast."""
     along = (tuple(axis(as_number(size)) for size in shape) for shape in shapes)
     return tuple(map(size_of, op.broadcast_shape(*along)))
 
@@ -103,7 +103,7 @@ def _patched() -> Iterator[None]:
 
 
 def _by_rule(function: Callable[..., Any], given: Any, options: Mapping[str, Any]) -> Any:
-    """Return what a function gives where a symbolic size is among its arguments; arrays alone find the rule."""
+    """Call a function by its rule if a symbolic size and a symbolic array are among its arguments, else directly."""
     values = [
         each
         for value in (*given, *options.values())
@@ -147,7 +147,7 @@ def _run(function: Any, arguments: Mapping[str, Any], weights: Mapping[str, Any]
 
 
 def _signed(function: Any) -> Any:
-    """Return what has the signature: the `forward` of a module."""
+    """Return the callable that has the signature: the `forward` of a module, or the function itself."""
     return function.forward if isinstance(function, torch.nn.Module) else function
 
 

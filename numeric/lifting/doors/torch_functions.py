@@ -1,4 +1,4 @@
-"""PyTorch's functions, as operations: those of networks, and those that are methods under another name.
+"""PyTorch's functions as operations: those of neural networks, and those that are also methods of tensors.
 
 A function without a row is refused by name: there is no fall-back to numbers.
 """
@@ -110,7 +110,7 @@ def _multi_head_attention(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> Any:
-    """Return what `nn.MultiheadAttention` computes; positions stand before the batch, and no weights are returned."""
+    """Return what `nn.MultiheadAttention` computes, without the weights; axes are positions, then the batch."""
     absent = (bias_k, bias_v, key_padding_mask, static_k, static_v)
     if add_zero_attn or (dropout_p and training) or any(each is not None for each in absent):
         raise refuse("multi_head_attention_forward with added keys, padding or dropout")
@@ -149,7 +149,7 @@ def _randomly_leaky(x: Any, lower: float = 1 / 8, upper: float = 1 / 3, training
 def _mean_beside(
     x: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None
 ) -> Any:
-    """Return the mean that stands beside a variance."""
+    """Return the mean that `var_mean` and `std_mean` return together with the variance or the deviation."""
     return op.mean(x, None if isinstance(dim, bool) else axes_of(dim), keepdim)
 
 

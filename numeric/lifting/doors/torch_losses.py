@@ -1,4 +1,4 @@
-"""PyTorch's losses and shrinking functions, which it does not write in Python, by their formulas.
+"""PyTorch's losses and shrinkage functions that are not written in Python, by their formulas.
 
 The numbers of a reduction are PyTorch's: 0 keeps the terms, 1 takes their mean, 2 their sum.
 """
@@ -80,7 +80,7 @@ def _binary_cross_entropy(x: Any, y: Any, weight: Any = None, reduction: int = 1
 
 
 def of_classes(x: Any, target: Any, weight: Any = None, reduction: int = 1, ignore_index: int = -100) -> Any:
-    """Return the negative logarithms of the probabilities of the given classes; their mean is weighted."""
+    """Return the negative log probabilities of the given classes, reduced; with weights the mean is a weighted mean."""
     if ignore_index >= 0 or x.ndim > 2:
         return NotImplemented
     current().read(f"the classes as counted from 0: none is {ignore_index}, which PyTorch ignores")

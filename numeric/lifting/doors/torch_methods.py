@@ -28,7 +28,7 @@ __all__ = ["IDENTITIES", "METHODS", "chosen", "chunks", "clamped", "filled", "no
 
 
 def softmax(x: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """Return softmax along an axis, which PyTorch must be told."""
+    """Return the softmax along an axis; a call without `dim` is refused."""
     if dim is None:
         raise refuse("softmax without a dim")
     return op.softmax(in_type(x, dtype), dim)
@@ -63,7 +63,7 @@ class _Extremum(tuple[Any, ...]):
 
 
 def _extremes(largest: bool) -> Callable[..., Any]:
-    """Return what finds the largest or smallest entry: of two arrays, of one, or along an axis of it."""
+    """Return the rule for the largest or the smallest entries: of two arrays, of one array, or along an axis."""
     along = op.maximum_along if largest else op.minimum_along
 
     def extreme(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
@@ -78,7 +78,7 @@ _min, _max = _extremes(False), _extremes(True)
 
 
 def clamped(x: Any, min: Any = None, max: Any = None) -> Any:
-    """Return the entries between two bounds."""
+    """Return the entries clipped to the given bounds."""
     x = x if min is None else op.extremum(x, as_operand(min), True)
     return x if max is None else op.extremum(x, as_operand(max), False)
 
@@ -139,7 +139,7 @@ def _unflatten(x: Any, dim: int, sizes: Any) -> Any:
 
 
 def filled(value: Any) -> Callable[..., Any]:
-    """Return the rule of a function that makes an array of one number, or of the number that it is given."""
+    """Return the rule of a function that fills an array with `value` or, if that is None, with a given number."""
 
     def made_(*given: Any, size: Any = None, fill_value: Any = None, dtype: Any = None, **options: Any) -> Any:
         shape = shape_of(given) if size is None else list(size)

@@ -28,7 +28,7 @@ _STATISTICS = ("running_mean", "running_var")
 
 @contextmanager
 def evaluating(module: Any) -> Iterator[None]:
-    """Put a module and its parts into evaluation: dropout passes, statistics stand still."""
+    """Put a module and its submodules into evaluation mode inside the block: no dropout, fixed running statistics."""
     before = [(part, part.training) for part in module.modules()]
     module.eval()
     try:
@@ -94,7 +94,10 @@ def _is_shape(value: Any) -> bool:
 
 
 def _buffer(path: str, buffer: Any, known: Mapping[int, Expr]) -> Any:
-    """Return a buffer as a symbolic array where its entries follow from their places: a mask, or frequencies."""
+    """Return a buffer as a symbolic array: a causal mask, powers of a base, or a small table.
+
+    A buffer with one entry is returned unchanged. A use of any other buffer is refused.
+    """
     if buffer.ndim >= 2 and buffer.shape[-1] == buffer.shape[-2] and buffer.numel() == buffer.shape[-1] ** 2 > 1:
         square = buffer.reshape(buffer.shape[-2:])
         if bool((square == torch.tril(torch.ones_like(square))).all()):
@@ -116,7 +119,7 @@ def _buffer(path: str, buffer: Any, known: Mapping[int, Expr]) -> Any:
 
 
 def _frequencies(path: str, buffer: Any, known: Mapping[int, Expr]) -> Any:
-    """Return the powers base^(-i / count) that a buffer holds, or None: their count is half of a size, or one."""
+    """Return the powers base^(-i / count) that a buffer holds, if count is a known size or half of one; else None."""
     count = buffer.numel()
     if buffer.ndim != 1 or not buffer.is_floating_point() or buffer[0] != 1 or not 0 < buffer[-1] < 1:
         return None
@@ -133,7 +136,7 @@ def _frequencies(path: str, buffer: Any, known: Mapping[int, Expr]) -> Any:
 
 
 class _Unread:
-    """A buffer of numbers, which may be held but not read."""
+    """A buffer whose numbers are not followed: every use of it is refused."""
 
     def __init__(self, path: str, count: int) -> None:
         self.path, self.count = path, count

@@ -1,4 +1,4 @@
-"""What PyTorch's functions are given, as operands of operations: numbers, symbolic arrays, number types."""
+"""Arguments of PyTorch's functions as operands of operations: numbers, symbolic arrays, number types."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Table = dict[Any, Callable[..., Any]]
 
 
 def as_operand(value: Any) -> Any:
-    """Return an operand: a symbolic array, or one number; a table of several numbers is a symbolic array."""
+    """Return an operand: a symbolic array or a number; a tensor of several numbers becomes a symbolic array."""
     if isinstance(value, Tensor) or is_number(value):
         return value
     if isinstance(value, torch.Tensor):
@@ -55,7 +55,7 @@ def _dtype(kind: Any) -> str:
 
 
 def cast(x: Any, *given: Any, dtype: Any = None, **options: Any) -> Any:
-    """Return an array in another number type, where that changes no entry, or as the mask of its entries."""
+    """Return an array in another number type if that changes no entry; other casts are refused."""
     if x.is_empty:
         return x
     kinds = [each for each in (*given, dtype) if isinstance(each, torch.dtype)]
@@ -70,12 +70,12 @@ def cast(x: Any, *given: Any, dtype: Any = None, **options: Any) -> Any:
 
 
 def in_type(x: Any, dtype: Any) -> Any:
-    """Return an array in the number type that an option names, if it does."""
+    """Return an array cast to `dtype`, or unchanged if that is None."""
     return x if dtype is None else cast(x, dtype=dtype)
 
 
 def plain_operand(value: Any) -> Any:
-    """Return an operand, a tensor of one number as that number."""
+    """Return an operand; a tensor with one entry becomes a number."""
     return value.item() if isinstance(value, torch.Tensor) and value.numel() == 1 else _checked(value)
 
 
@@ -84,5 +84,5 @@ def _checked(value: Any) -> Any:
 
 
 def refused(what: str) -> Any:
-    """Refuse what a function does."""
+    """Raise the refusal that names `what`."""
     raise refuse(what)

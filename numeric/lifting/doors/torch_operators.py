@@ -63,7 +63,7 @@ _MOST = 64
 
 
 def _recorded(function: Any, leaves: Sequence[Any], tree: Any) -> _Recorded:
-    """Return what PyTorch does for arguments of some shapes; it is recorded once."""
+    """Return the recorded operators of a call; each function is recorded once for given shapes and other arguments."""
     told = tuple((each.sizes, each.kind) if isinstance(each, Tensor) else _told(each) for each in leaves)
     key = (function, told, str(tree))
     if key not in _KEPT:
@@ -74,7 +74,7 @@ def _recorded(function: Any, leaves: Sequence[Any], tree: Any) -> _Recorded:
 
 
 def _told(value: Any) -> Any:
-    """Return what distinguishes an argument other than an array."""
+    """Return the part of a cache key that stands for an argument other than an array."""
     if isinstance(value, Size):
         return "size", value.expression
     return type(value), repr(value.item() if isinstance(value, torch.Tensor) else value)  # a tensor prints rounded
@@ -154,7 +154,7 @@ class _Recorded:
         return value
 
     def _refuse_assumed(self, name: str) -> None:
-        """Refuse a call in which sizes were compared: what they are assumed to be is not stated."""
+        """Refuse a call in which PyTorch compared sizes, because what it then assumes about them is not stated."""
         asserted = [each.expr for several in self.sizes.deferred_runtime_asserts.values() for each in several]
         guards = [each.expr for each in self.sizes.guards]
         if asserted or guards or self.sizes.replacements:
@@ -166,7 +166,7 @@ _DIVISIONS = ("IntTrueDiv", "FloatTrueDiv")
 
 
 def _plain(value: Expr) -> Expr:
-    """Return a number that follows from sizes without PyTorch's own functions."""
+    """Rewrite an expression of sizes without PyTorch's own functions; refuse it if some of them remain."""
     found = value.replace(lambda e: type(e).__name__ in _DIVISIONS, lambda e: e.args[0] / e.args[1])
     found = found.replace(lambda e: type(e).__name__ == "ToFloat", lambda e: e.args[0])
     if any(type(each).__module__.startswith("torch") for each in found.atoms(Function)):

@@ -56,7 +56,7 @@ def _plain_cell(activation: Callable[[Any], Any]) -> Callable[..., Any]:
 
 
 def _sequence(cell: Callable[..., Any], of_pairs: bool = False) -> Callable[..., Any]:
-    """Return the rule of a sequence: layers over one another, in one direction or in both."""
+    """Return the rule of a recurrent network over a sequence: layers in a stack, in one direction or in both."""
 
     def run(
         x: Any,

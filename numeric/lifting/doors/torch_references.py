@@ -1,4 +1,4 @@
-"""PyTorch's own definitions of its functions over simpler ones: what has no rule here is followed there.
+"""PyTorch's own definitions of functions in terms of simpler ones, followed for functions that have no rule here.
 
 Definition   a definition is a function of `torch._refs` or a decomposition of an operator, both written in Python; what
              has neither is followed operator by operator (`torch_operators`)
@@ -42,7 +42,7 @@ def definitions_of(
 
 
 def _definitions(function: Any) -> Iterator[Callable[..., Any]]:
-    """Yield the definitions of a function: of the operator of its name, then of the reference of its name."""
+    """Yield the definitions of a function: those of the operator with its name, then the references with its name."""
     table = import_module("torch._decomp").decomposition_table
     name = name_of(function)
     if isinstance(function, torch._ops.OpOverload):
@@ -63,7 +63,7 @@ def _definitions(function: Any) -> Iterator[Callable[..., Any]]:
 
 
 def _bound(found: Callable[..., Any], given: Sequence[Any], options: Mapping[str, Any]) -> Any:
-    """Return the arguments as a definition takes them, or None if it takes others."""
+    """Return the arguments bound to the signature of a definition, or None if they do not fit it."""
     signature = inspect.signature(found)
     if _OLD in signature.parameters:
         return None
@@ -81,7 +81,7 @@ def _bound(found: Callable[..., Any], given: Sequence[Any], options: Mapping[str
 
 
 def without_writing(function: Any) -> Any:
-    """Return the function that gives what another one, such as `relu_`, writes into its first argument; else None."""
+    """Return the function that computes what an in-place function writes, such as `relu` for `relu_`; else None."""
     name = name_of(function)
     if not name.endswith("_") or name.endswith("__"):
         return None

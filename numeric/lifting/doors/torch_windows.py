@@ -1,4 +1,4 @@
-"""PyTorch's convolutions, pooling, padding and images of other sizes, as windows that move along axes."""
+"""PyTorch's convolutions, pooling, padding and resizing of images, as windows that move along axes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}  # PyTo
 
 
 class _WithoutPlaces(tuple[Any, ...]):
-    """The pair (values, places) of what is largest; only the values are followed."""
+    """The pair (values, indices) of largest entries; only the values are followed."""
 
     def __getitem__(self, number: Any) -> Any:
         if number != 0:
@@ -32,7 +32,7 @@ class _WithoutPlaces(tuple[Any, ...]):
 
 
 def _several(given: Any, rank: int, usual: int = 1) -> tuple[Any, ...]:
-    """Return a number for each axis: PyTorch takes one for all of them."""
+    """Return one number for each axis; PyTorch also takes a single number for all axes."""
     if given is None or (isinstance(given, tuple | list) and not given):
         return (usual,) * rank
     if isinstance(given, tuple | list):
@@ -121,7 +121,7 @@ def _with_places(rule: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _padded(x: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
-    """Return an array with entries before and after its own; `pad` begins with the last axis."""
+    """Return an array padded along its last axes; `pad` begins with the last axis."""
     widths = list(zip(pad[::2], pad[1::2], strict=True))[::-1]
     for along, (before, behind) in enumerate(widths, start=x.ndim - len(widths)):
         if mode == "constant":
@@ -135,13 +135,13 @@ def _padded(x: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
 
 
 def _cut(x: Any, along: int, before: Any, behind: Any) -> Any:
-    """Return an array without the entries that padding by negative numbers takes away."""
+    """Return an array without the entries that negative padding removes."""
     first, last = (-each if isinstance(each, int) and each < 0 else 0 for each in (before, behind))
     return places.item(x, (*[slice(None)] * along, slice(first or None, -last or None))) if first or last else x
 
 
 def _blocks(x: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
-    """Return the windows of images as columns: the channels with the places in a window, by the windows."""
+    """Return the windows of images as columns: rows run over channels and window entries, columns over windows."""
     kernel, gaps, around, steps = (
         _whole(_several(each, 2), "windows") for each in (kernel_size, dilation, padding, stride)
     )
@@ -154,7 +154,7 @@ def _blocks(x: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) 
 
 
 def _pixels(of_channels: bool) -> Callable[..., Any]:
-    """Return what makes squares of pixels of channels, or channels of the squares."""
+    """Return the rule of `pixel_shuffle` if `of_channels` is set, else the rule of `pixel_unshuffle`."""
 
     def shuffled(x: Any, factor: int) -> Any:
         *batch, channels, rows, columns = x.shape
@@ -172,7 +172,7 @@ def _pixels(of_channels: bool) -> Callable[..., Any]:
 
 
 def _added(x: Any, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
-    """Return images from their windows as columns: where windows overlap, their entries are added."""
+    """Return images put together from windows that are columns; where windows overlap, their entries are added."""
     kernel, gaps, around, steps = (
         _whole(_several(each, 2), "windows") for each in (kernel_size, dilation, padding, stride)
     )

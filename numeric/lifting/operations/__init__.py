@@ -1,4 +1,4 @@
-"""Operations on symbolic arrays, free of any array library: each gives the node of the language that it is.
+"""Operations on symbolic arrays, independent of any array library: each returns a node of the language.
 
 A scalar operand is a number (`Expr`), an array operand a `Tensor`. Where minus infinity may stand in an array, its
 entries are read through the mask `alive`: exp and softmax make zeros of the others, and an operation that has no such

@@ -1,4 +1,4 @@
-"""Arithmetic and functions of entries, also where minus infinity may stand: exp makes zeros of it."""
+"""Arithmetic and functions of entries, also for arrays that may contain minus infinity: exp turns it into 0."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def add(one: Operand, other: Operand) -> Tensor:
 
 
 def _of_positions(combine: Callable[..., Expr], *arrays: Tensor) -> Tensor | None:
-    """Return sums and multiples of numbers of positions as a formula of the place, in which masks are seen."""
+    """Return a combination of position tables as one formula of the index, which can show a mask; None for others."""
     if any(each.alive is not None or each.kind == "boolean" for each in arrays):
         return None
     shape, nodes = together(*arrays)
@@ -204,7 +204,7 @@ def divide(one: Operand, other: Operand) -> Operand:
 
 
 def power(one: Operand, other: Operand) -> Tensor:
-    """Return the power; the exponent of an array is a number or one of each place, or the base is a positive number."""
+    """Return the power: an array to a number or to a table of integers, or a positive number to an array."""
     if not isinstance(other, Tensor):
         exponent = as_number(other)
         if exponent == 1:
@@ -242,7 +242,7 @@ def logarithm(one: Tensor) -> Tensor:
 
 
 def cube_root(x: Expr) -> Expr:
-    """Return the real cube root, which has the sign of its argument: a power is one of numbers >= 0 alone."""
+    """Return the real cube root, which has the sign of its argument: powers are taken of non-negative numbers only."""
     third = Rational(1, 3)
     return Max(x, 0) ** third - Max(-x, 0) ** third
 
@@ -315,18 +315,18 @@ def cross_entropy_of_logits(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def _truncated(x: Expr, more: Expr = Integer(0)) -> Expr:
-    """Return a number without its decimals: the whole part of |x|, or of a little more, with the sign of x."""
+    """Return x rounded towards 0, after `more` has been added to |x|."""
     return floor(Max(x, 0) + more) - floor(Max(-x, 0) + more)
 
 
 def _rounded(x: Expr) -> Expr:
-    """Return the nearest whole number, of two the even one: where x + 1/2 is whole and odd, it is one too large."""
+    """Return the nearest integer; ties go to the even one: where x + 1/2 is an odd integer, 1 is subtracted from it."""
     up = floor(x + Rational(1, 2))
     return up - Iverson(Ge(up, x + Rational(1, 2))) * (up - 2 * floor(up / 2))
 
 
 def rounded(one: Tensor, digits: int = 0) -> Tensor:
-    """Return the nearest multiples of 10^-digits, of two the even one."""
+    """Return the nearest multiples of 10^-digits; ties go to the even multiple."""
     unit = Integer(10) ** -digits
     return multiply(UNARY["round"](multiply(one, 1 / unit)), unit)
 
@@ -383,20 +383,20 @@ def log_add_exp_2(one: Operand, other: Operand) -> Tensor:
 
 
 def at_least_0(one: Tensor) -> Tensor:
-    """Return an array, with the condition that no entry is negative: where others have no formula."""
+    """Return an array, and record the condition that no entry is negative: negative entries have no formula."""
     current().guarded[compare(one, Integer(0), Lt).node, False] = None
     return one
 
 
 def x_log_y(one: Operand, other: Operand) -> Tensor:
-    """Return x log(y); libraries give 0 where both are 0, where the formula has no value."""
+    """Return x log(y); at x = y = 0, libraries give 0 and the formula has no value."""
     current().read("x log(y) as the product, also where x is 0")
     logarithm_of_y = UNARY["log"](other) if isinstance(other, Tensor) else log(as_number(other))
     return multiply(one, logarithm_of_y)
 
 
 def divergence(log_given: Tensor, target: Tensor, log_target: bool) -> Tensor:
-    """Return the terms t (log t - x) of a divergence from logarithms x, for t or its logarithm."""
+    """Return the terms t (log t - x) of the Kullback-Leibler divergence; x is a logarithm, the target is t or log t."""
     if log_target:
         return multiply(UNARY["exp"](target), subtract(target, log_given))
     return subtract(x_log_y(target, target), multiply(target, log_given))

@@ -1,4 +1,4 @@
-"""Shapes of symbolic arrays: arrays repeated along axes, tables, and entries that are read where they come from.
+"""Shapes of symbolic arrays: broadcasting, constant tables, and reads traced back to the array with the entries.
 
 Axes are broadcast from the last one on, as every library of arrays does; an axis of several factors is stretched by its
 factors. A contraction reads through arrays whose entries are only moved.
@@ -65,7 +65,7 @@ ALWAYS = Ge(Symbol("i_0", integer=True), 0, evaluate=False)  # of the first plac
 
 
 def broadcast_shape(*shapes: Sequence[Along]) -> tuple[Along, ...]:
-    """Return the axes that arrays have together, aligned at their last ones."""
+    """Return the axes to which arrays broadcast, aligned at their last axes."""
     rank = max(map(len, shapes))
     result: list[Along] = []
     for place in range(rank):
@@ -81,7 +81,7 @@ def broadcast_shape(*shapes: Sequence[Along]) -> tuple[Along, ...]:
 
 
 def finer(one: Along, other: Along, what: str) -> Along:
-    """Return the axis of two of the same size that shows its parts."""
+    """Return the axis that shows its parts, of two axes of the same size."""
     if not same_length(one, other):
         raise unequal(one, other, what)
     if isinstance(one, Factors) and isinstance(other, Factors) and one != other:
@@ -90,7 +90,7 @@ def finer(one: Along, other: Along, what: str) -> Along:
 
 
 def stretched(node: Array, axes: Sequence[Along], target: Sequence[Along]) -> Array:
-    """Return an array repeated to other axes, aligned at the last ones."""
+    """Return an array broadcast to other axes, aligned at the last axes."""
     if list(node.shape) == fine(target):
         return node
     indices = numbered(target)
@@ -103,19 +103,19 @@ def stretched(node: Array, axes: Sequence[Along], target: Sequence[Along]) -> Ar
 
 
 def moved(indices: Sequence[Index], target: Sequence[Along], *read: Any) -> Array:
-    """Return the array whose entries are those of another one at the places that are read."""
+    """Return the array whose entries are read from another array at the given indices."""
     return built(indices, target, (), 1, *read)
 
 
 def built(indices: Sequence[Index], target: Sequence[Along], sums: Any, factor: Any, *reads: Any) -> Array:
-    """Return a contraction; what is read is an array, its axes, and for each axis an index or a formula."""
+    """Return a contraction; each of `reads` is an array, its axes, and an index or a formula for each axis."""
     operands = [operand_of(node, _fine_places(axes, places)) for node, axes, places in reads]
     symbols = [symbol for index in indices for symbol in index.symbols]
     return contracted(symbols, fine(target), sums, factor, *operands)
 
 
 def _fine_places(axes: Sequence[Along], places: Sequence[Index | Expr]) -> list[Expr]:
-    """Return the places on the axes of the node."""
+    """Return the indices on the axes of the node, one for each part of an axis."""
     found: list[Expr] = []
     for along, place in zip(axes, places, strict=True):
         if not isinstance(along, Factors):
@@ -128,7 +128,7 @@ def _fine_places(axes: Sequence[Along], places: Sequence[Index | Expr]) -> list[
 
 
 def _on_parts(flat: Expr, along: Factors, index: Index | Expr) -> list[Expr]:
-    """Return the places on the parts of an axis; the terms of the place must show them."""
+    """Split an index of an axis into indices of its parts; it is refused if its terms do not show them."""
     if flat == 0:
         return [Integer(0)] * len(along.sizes)
     own = dict(zip(index.symbols, index.sizes, strict=True)) if isinstance(index, Index) else {}
@@ -145,19 +145,19 @@ def _on_parts(flat: Expr, along: Factors, index: Index | Expr) -> list[Expr]:
 
 
 def unequal(one: Along, other: Along, what: str) -> BaseException:
-    """Return the error for sizes that differ: the library's own if they always do, else a refusal."""
+    """Return the error for different sizes: a ValueError if they differ for all sizes, else a refusal."""
     gap = expand(size_of_axis(one) - size_of_axis(other))
     text = f"{what} have the sizes {size_of_axis(one)} and {size_of_axis(other)}"
     return ValueError(text) if gap.is_number else refuse(text)
 
 
 def contracted(indices: Any, shape: Sequence[Expr], sums: Any, factor: Any, *operands: Any) -> Array:
-    """Return a contraction that reads through arrays whose entries are only moved, at the places they come from."""
+    """Return a contraction that skips arrays which only move entries, and reads the arrays that they move."""
     return contraction(indices, shape, sums, factor, *map(source_of, operands))
 
 
 def source_of(operand: Any) -> Any:
-    """Return the array whose entries an operand moves, with the places that are read there."""
+    """Return the array from which an operand moves its entries, with the indices at which they are read."""
     while True:
         array, places = operand[0], operand[1:]
         value = defined_by(array)
@@ -212,7 +212,7 @@ def together(*arrays: Tensor) -> tuple[tuple[Along, ...], list[Array]]:
 
 
 def full(node: Array, shape: Sequence[Along]) -> Array:
-    """Return an array that `together` gave in its full shape."""
+    """Return an array from `together` in its full shape, also if it has no axes."""
     return node if node.shape or not shape else current().define(stretched(node, (), shape))
 
 
@@ -223,6 +223,6 @@ def defined_by(node: Array) -> Array:
 
 
 def viewed(array: Tensor, axes: Sequence[Along], move: Callable[[Array], Array]) -> Tensor:
-    """Return an array whose entries are only moved, with its mask moved alike."""
+    """Return an array whose entries are moved, with its mask moved in the same way."""
     alive = None if array.alive is None else move(array.alive)
     return tensor(move(array.node), alive, array.kind, axes).view_of(array)

@@ -34,7 +34,7 @@ def finite(what: str, *operands: Operand) -> None:
 
 
 def real(array: Tensor) -> Tensor:
-    """Return a mask or an array of integers as one of real numbers: 1 where it is true."""
+    """Return a mask or an array of integers as an array of real numbers; a mask is 1 where it is set."""
     if not array.axes:
         return array
     if array.node.kind == "real":
@@ -56,7 +56,7 @@ def formula(name: str, expression: Expr, *operands: Tensor) -> Tensor:
 
 
 def entry_function(name: str, expression: Expr, *variables: Symbol) -> Named:
-    """Return a function of numbers by name, or one of this name with another formula."""
+    """Return the named function with a formula; if the name stands for another formula, `_of` is appended to it."""
     try:
         return named(name, expression, *variables)
     except ValueError:  # a built-in function has this name with another formula

@@ -66,7 +66,7 @@ __all__ = [
 
 
 def alive_together(one: Tensor, other: Tensor) -> Array | None:
-    """Return the mask of the entries that are alive in both arrays, in their common shape."""
+    """Return the mask of the entries that neither array hides, in their common shape; None if nothing is hidden."""
     shape = broadcast_shape(one.axes, other.axes)
     masks = [stretched(each.alive, each.axes, shape) for each in (one, other) if each.alive is not None]
     if len(masks) < 2:
@@ -103,12 +103,12 @@ def compare(one: Operand, other: Operand, relation: Any) -> Tensor:
 
 
 def _counts_places(value: Operand) -> bool:
-    """Return whether the entries of an array were used to choose among the places of an axis: a condition says so."""
+    """Return whether the entries of an array were used as indices of an axis: they are then not negative."""
     return isinstance(value, Tensor) and any(numbers == value.node for numbers, _ in current().chosen)
 
 
 def integer_table(node: Array) -> Any:
-    """Return the formula of an array of numbers of positions, also where it is repeated or turned; else None."""
+    """Return the formula of a table of integers, such as positions, also if its entries were moved; else None."""
     source = source_of(operand_of(node, [Symbol(f"at_{number}", integer=True) for number in range(len(node.shape))]))
     value = defined_by(source[0])
     if not isinstance(value, Tabulated) or not (value.kind != "real" or _counts(value.args[0])):
@@ -118,12 +118,12 @@ def integer_table(node: Array) -> Any:
 
 
 def _counts(formula: Lambda) -> bool:
-    """Return whether a formula gives whole numbers that depend on the place, such as differences of positions."""
+    """Return whether a formula gives integers that depend on the index, such as differences of positions."""
     return bool(formula.expr.is_integer) and formula.expr.has(*formula.variables)
 
 
 def _of_mask(mask: Tensor, values: Sequence[bool]) -> Tensor:
-    """Return the mask that has one value where a mask is not set and another one where it is."""
+    """Return a mask that is values[0] where the given mask is not set, and values[1] where it is set."""
     if values[0] == values[1]:
         return constant(Integer(int(values[0])), mask.axes, "boolean")
     return tensor(mask.node, kind="boolean", axes=mask.axes) if values[1] else logical_not(mask)
@@ -136,17 +136,17 @@ def truth(array: Tensor) -> Tensor:
 
 
 def bits_not(array: Tensor) -> Tensor:
-    """Return the mask of the entries that are not set; of whole numbers that would turn their bits."""
+    """Return the mask of the entries that are not set; integers are refused, as the operator would flip their bits."""
     return logical_not(_truth_values(array))
 
 
 def bits_and(one: Tensor, other: Tensor) -> Tensor:
-    """Return the mask of the entries that are set in both; of whole numbers that would be their bits."""
+    """Return the mask of the entries that are set in both; integers are refused, as the operator acts on their bits."""
     return logical_and(_truth_values(one), _truth_values(other))
 
 
 def bits_or(one: Tensor, other: Tensor) -> Tensor:
-    """Return the mask of the entries that are set in one of the two; of whole numbers that would be their bits."""
+    """Return the mask of the entries that are set in one of the two; integers are refused: it acts on their bits."""
     return logical_or(_truth_values(one), _truth_values(other))
 
 

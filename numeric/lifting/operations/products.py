@@ -1,4 +1,4 @@
-"""Products of arrays: every one is a contraction, named by the axes of its factors."""
+"""Products of arrays: each is a contraction, given by names for the axes of its factors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def matmul(one: Tensor, other: Tensor) -> Tensor:
 
 
 def contract(wanted: Sequence[str], *factors: tuple[Tensor, Sequence[str]]) -> Tensor:
-    """Return the sum of products with the axes named; names that are not wanted are summed over."""
+    """Return the sum of products of arrays with named axes; names that are not in `wanted` are summed over."""
     sizes: dict[str, Along] = {}
     if all(array.kind == "boolean" for array, _ in factors):
         raise refuse("a sum of products of truth values, which is one")
@@ -102,7 +102,7 @@ def einsum(subscripts: str, *arrays: Tensor) -> Tensor:
 
 
 def diagonal(array: Tensor, offset: int = 0, first: int = 0, second: int = 1) -> Tensor:
-    """Return the entries whose places on two axes are the same, along a last axis."""
+    """Return the diagonal of two axes as a last axis."""
     if offset != 0:
         raise refuse("a diagonal beside the main one")
     one, other = axis_number(first, array.ndim), axis_number(second, array.ndim)
@@ -113,7 +113,7 @@ def diagonal(array: Tensor, offset: int = 0, first: int = 0, second: int = 1) ->
 
 
 def with_blocks(array: Tensor) -> Array:
-    """Return an array as the language has it: an axis of two parts is one of blocks."""
+    """Return the node of an array for the language, in which an axis of two parts is an axis of blocks."""
     if not any(isinstance(along, Factors) for along in array.axes):
         return array.node
     array = _in_two_parts(array)
@@ -125,7 +125,7 @@ def with_blocks(array: Tensor) -> Array:
 
 
 def _in_two_parts(array: Tensor) -> Tensor:
-    """Return an array each of whose axes has at most two parts: all before the last become one, in row-major order."""
+    """Return an array whose axes have at most two parts each: the parts before the last one are merged in order."""
     own: list[Symbol] = []
     sums: list[tuple[Symbol, Expr]] = []
     factor: Expr = Integer(1)

@@ -1,4 +1,4 @@
-"""Axes that are exchanged, put in and taken out; no entry changes."""
+"""Operations that permute, insert and remove axes; no entry changes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def permute(array: Tensor, order: Sequence[int]) -> Tensor:
 
 
 def inserted(array: Tensor, places: Sequence[int]) -> Tensor:
-    """Return an array with axes of length 1 at the given places of the result."""
+    """Return an array with axes of length 1 at the given axis numbers of the result."""
     rank = array.ndim + len(places)
     new = {axis_number(place, rank) for place in places}
     old = iter(array.axes)

@@ -67,7 +67,7 @@ def summed(array: Tensor, axes: Sequence[int] | None = None, keepdims: bool = Fa
 
 
 def summation(along: Along, first: int) -> tuple[Index, list[tuple[Symbol, Expr]]]:
-    """Return the index of a sum over an axis, and its symbols with their numbers of values."""
+    """Return an index for a sum over an axis, and its symbols, each with its number of values."""
     parts = fine([along])
     own = tuple(Symbol(f"p_{first + number}", integer=True) for number in range(len(parts)))
     return Index(own, tuple(parts)), list(zip(own, parts, strict=True))
@@ -120,7 +120,7 @@ def _is_merged(array: Tensor, axis: int) -> bool:
 
 
 def _parted(array: Tensor, axes: Sequence[int]) -> tuple[Tensor, list[int]]:
-    """Return an array whose merged axes are several axes, and the numbers of those that were some axes."""
+    """Return an array whose merged axes are split into their parts, and the numbers of the axes that `axes` become."""
     parts: list[Along] = []
     chosen: list[int] = []
     for number, along in enumerate(array.axes):

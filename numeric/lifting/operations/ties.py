@@ -1,4 +1,4 @@
-"""Choices by an order whose two cases agree where both sides are equal: > or >= makes no difference there.
+"""Choices by an inequality whose two cases agree at equality: it makes no difference whether it is > or >=.
 
 Definition   a choice by x > c takes one value above c and another one elsewhere; if the two are equal at x = c, it is
              the choice by x >= c
@@ -27,7 +27,7 @@ _DEEPEST = 12  # of the formulas that are read
 
 
 def at_ties(mask: Tensor, one: Any, other: Any) -> Tensor:
-    """Return the mask of a choice, with equality on the side of >= where both cases agree at it."""
+    """Return the mask of a choice, with > replaced by >= and <= by < if both cases agree at equality."""
     value = defined_by(mask.node)
     if not isinstance(value, Elementwise) or not isinstance(value.args[0].formula.expr, Iverson):
         return mask
@@ -53,7 +53,7 @@ def _fits(case: Any, mask: Tensor) -> bool:
 
 
 def _read(node: Array, leaves: dict[Array, Symbol], depth: int = 0) -> Expr:
-    """Return the formula of the entries of an array, in letters for the arrays that it is computed from."""
+    """Return the formula of the entries of an array, with one symbol for each array from which it is computed."""
     value = defined_by(node)
 
     def of(part: Array) -> Expr:
@@ -76,7 +76,7 @@ def _read(node: Array, leaves: dict[Array, Symbol], depth: int = 0) -> Expr:
 
 
 def _solutions(gap: Expr) -> list[dict[Symbol, Expr]]:
-    """Return where a formula is 0 that is linear in one letter, or in the size of such a formula; else nothing."""
+    """Return where a formula is 0, if it is linear in a symbol or in the absolute value of such a formula; else []."""
     sizes = gap.atoms(Abs)
     gaps = [gap]
     if len(sizes) == 1:

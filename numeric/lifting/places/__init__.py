@@ -1,4 +1,4 @@
-"""Operations that read entries at other places: slices, reshapes, joined arrays, choices, positions, windows."""
+"""Operations on symbolic arrays that work by index: slices, reshapes, joins, gathers, masks of positions, windows."""
 
 from numeric.lifting.places.choosing import gathered, largest, picked, sorted_places
 from numeric.lifting.places.determinants import determinant, inverse, log_determinant, solved

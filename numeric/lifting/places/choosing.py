@@ -1,4 +1,4 @@
-"""Entries that whole numbers choose: rows of a table, one entry of each row, the largest entries."""
+"""Indexing by integer arrays: rows of a table, one entry of each row, and the largest entries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = ["entries_by_numbers", "gathered", "largest", "picked", "sorted_places
 
 
 def gathered(table: Tensor, numbers: Tensor, axis: int = 0) -> Tensor:
-    """Return the parts of an array along an axis that whole numbers choose; their axes stand where the axis stood.
+    """Return slices of an array at integer indices along an axis. The axes of the index array replace that axis.
 
     Definition   the nodes of the language for the rows of a matrix; else the sum over all places p of [p is chosen]
                  times part p
@@ -56,7 +56,7 @@ def gathered(table: Tensor, numbers: Tensor, axis: int = 0) -> Tensor:
 
 
 def picked(table: Tensor, numbers: Tensor, axis: int) -> Tensor:
-    """Return the entries of an array that whole numbers choose along an axis; both have the same other axes."""
+    """Return the entries of an array at integer indices along an axis. Both arrays agree in all other axes."""
     axis = axis_number(axis, table.ndim)
     if numbers.ndim != table.ndim:
         raise ValueError(f"numbers with {numbers.ndim} axes choose entries of an array with {table.ndim}")
@@ -69,7 +69,7 @@ def picked(table: Tensor, numbers: Tensor, axis: int) -> Tensor:
 
 
 def entries_by_numbers(table: Tensor, numbers: Sequence[Tensor]) -> Tensor:
-    """Return the entries of an array, or its parts, at the places that arrays of one shape name along its first axes.
+    """Return an array indexed by integer arrays, one for each of its first axes, after they broadcast to one shape.
 
     Definition   where the numbers along an axis are an index of the result, the axis is read there; along the others
                  the sum over all places p of [p is chosen]
@@ -92,7 +92,7 @@ def entries_by_numbers(table: Tensor, numbers: Sequence[Tensor]) -> Tensor:
 
 
 def _own_index(numbers: Tensor, size: Expr) -> int | None:
-    """Return the axis of an array along which its entries count all places of an axis of some size: 0, 1, ..."""
+    """Return the axis along which the entries of an index array are 0, 1, ..., size - 1, or None."""
     formula = integer_table(numbers.node)
     if formula is None or len(numbers.node.shape) != numbers.ndim:
         return None
@@ -102,14 +102,14 @@ def _own_index(numbers: Tensor, size: Expr) -> int | None:
 
 
 def sorted_places(array: Tensor) -> Tensor:
-    """Return the places of the entries of every row of a matrix in rising order, of equal ones the first."""
+    """Return the indices that sort each row of a matrix in rising order. Equal entries keep their order."""
     finite("an order", array)
     falling = negate(real(array))
     return permute(tensor(TopK(falling.node, size_of_axis(falling.axes[1]))), [1, 0])
 
 
 def largest(array: Tensor, count: Expr, axis: int = -1) -> tuple[Tensor, Tensor]:
-    """Return the largest entries along an axis, the largest first, and their places: of equal ones the first.
+    """Return the largest entries along an axis in falling order, and their indices. Of equal entries the first wins.
 
     Definition   the nodes of the language for the rows of a matrix; a vector is one row
     """
@@ -139,14 +139,14 @@ def _letters(letter: str, count: int) -> list[str]:
 
 
 def _chosen_along(table: Tensor, numbers: Tensor, axis: int, wanted: Sequence[str], theirs: Sequence[str]) -> Tensor:
-    """Return the sum over the places of an axis of [the place is chosen] times what stands there."""
+    """Return the sum over the indices of an axis of [the index is chosen] times the entry at that index."""
     own = _letters("t", table.ndim)
     here = compare(inserted(numbers, [numbers.ndim]), positions(0, table.sizes[axis]), Eq)
     return contract(wanted, (real(here), [*theirs, own[axis]]), (real(table), own))
 
 
 def _note_choice(table: Tensor, numbers: Tensor, axis: int) -> None:
-    """Note that numbers count the places of an axis."""
+    """Record the condition that the entries of an integer array are valid indices along an axis."""
     finite("a look-up", table)
     if numbers.node.kind != "integer":
         raise refuse("a look-up by numbers that are not whole")
@@ -158,13 +158,13 @@ def _note_choice(table: Tensor, numbers: Tensor, axis: int) -> None:
 
 
 def _are_places(numbers: Array, size: Expr) -> bool:
-    """Return whether numbers are places of an axis of some size by what they are: those of the largest entries."""
+    """Return whether the numbers are valid indices by definition, as the top-k indices of an axis of this size."""
     value = defined_by(numbers)
     return isinstance(value, TopK) and bool(total(value.args[0].shape[1]) == size)
 
 
 def _unmoved(node: Array) -> Array:
-    """Return the array whose entries an array has in another order, each of them at least once."""
+    """Return the array that a node transposes or repeats, or the node itself if it does neither."""
     source, *read = source_of(
         operand_of(node, [Symbol(f"at_{number}", integer=True) for number in range(len(node.shape))])
     )

@@ -1,4 +1,4 @@
-"""Determinants and inverses of matrices with a known small number of rows, which stand along the last two axes.
+"""Determinants and inverses of the matrices along the last two axes, with a known small number of rows.
 
 Definition   det A = sum over columns j of (-1)^j A_0j det of A without row 0 and column j
              inverse of A: the entry (i, j) is (-1)^(i + j) det of A without row j and column i, over det A
@@ -27,7 +27,7 @@ def determinant(array: Tensor) -> Tensor:
 
 
 def inverse(array: Tensor) -> Tensor:
-    """Return the inverses of the matrices along the last two axes; a determinant of 0 has none."""
+    """Return the inverses of the matrices along the last two axes. A matrix with determinant 0 has no inverse."""
     rows = _entries(array)
     whole = _determinant(rows)
     if len(rows) == 1:
@@ -43,7 +43,7 @@ def log_determinant(array: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def solved(array: Tensor, right: Tensor) -> Tensor:
-    """Return the solutions of linear equations: the inverses of matrices times what stands on the right."""
+    """Return the solutions of linear equations, computed as the inverse matrices times the right-hand sides."""
     if right.ndim not in (1, array.ndim):
         raise refuse("linear equations with several right-hand sides whose axes are not those of the matrices")
     return matmul(inverse(array), right)

@@ -1,4 +1,4 @@
-"""Arrays joined to others: along an axis or a new one, with numbers before and after, several times."""
+"""Joining arrays: concatenation, stacking, padding with a number, and tiling."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ LARGEST_TABLE = 64  # a table of more numbers is data, not a formula
 
 
 def demand_entries(length: Expr, what: str) -> None:
-    """Refuse an axis without entries; where sizes decide that there are some, that is an assumption."""
+    """Refuse an axis of length 0. Where a symbolic length decides this, the answer is recorded as an assumption."""
     if not Size(length) >= 1:
         raise refuse(f"{what} without entries")
 
 
 def concatenate(arrays: Sequence[Tensor], axis: int) -> Tensor:
-    """Return arrays joined along an axis: the sum of the arrays, each placed among zeros."""
+    """Return the concatenation of arrays along an axis, as the sum of the arrays padded with zeros."""
     finite("a join", *arrays)
     axis = axis_number(axis, arrays[0].ndim)
     length: Expr = Integer(0)
@@ -76,7 +76,7 @@ def stack(arrays: Sequence[Tensor], axis: int) -> Tensor:
 
 
 def padded(array: Tensor, axis: int, before: Expr, behind: Expr, value: Expr) -> Tensor:
-    """Return an array with one number at places before and after its own along an axis."""
+    """Return an array padded with a number along an axis: `before` entries in front, and `behind` entries after it."""
     parts = [array]
     for size, front in ((before, True), (behind, False)):
         if size != 0:
@@ -87,7 +87,7 @@ def padded(array: Tensor, axis: int, before: Expr, behind: Expr, value: Expr) ->
 
 
 def tiled(array: Tensor, times: Sequence[Any]) -> Tensor:
-    """Return an array as a whole several times along each axis; new axes stand in front."""
+    """Return an array repeated along each axis, as `numpy.tile` does. New axes come first."""
     array = inserted(array, list(range(len(times) - array.ndim))) if len(times) > array.ndim else array
     for axis, count in enumerate(times, start=array.ndim - len(times)):
         if isinstance(count, int):

@@ -1,4 +1,4 @@
-"""Numbers of positions, masks of positions, and sums up to each position."""
+"""Ranges of integers, band masks, small tables of numbers, and cumulative sums."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ __all__ = [
 
 
 def running_sums(array: Tensor, axis: int, reverse: bool = False) -> Tensor:
-    """Return the sums of the entries up to each place along an axis: a product with the causal mask."""
+    """Return the cumulative sums along an axis, as a product with the causal mask."""
     finite("a running sum", array)
     along = axis_number(axis, array.ndim)
     size = size_of_axis(array.axes[along])
@@ -52,7 +52,7 @@ def running_sums(array: Tensor, axis: int, reverse: bool = False) -> Tensor:
 
 
 def table_of(numbers: Any, letters: Sequence[Symbol]) -> Expr:
-    """Return a formula for the entries of a small table of numbers, in letters for their places.
+    """Return a formula for the entries of a small table of numbers, with the given symbols as indices.
 
     Definition   a linear function of the places where the numbers are one, such as a mask's columns; else the sum of
                  the numbers, each times the deltas of its place
@@ -80,7 +80,7 @@ def table_of(numbers: Any, letters: Sequence[Symbol]) -> Expr:
 
 
 def _powers_in(numbers: Any, letters: Sequence[Symbol]) -> Expr | None:
-    """Return base^(-i/count) where the numbers are such powers, up to rounding, of a whole base; else None."""
+    """Return base^(-i/count) if the numbers are these powers of an integer base up to rounding, else None."""
     count = numbers.size
     if numbers.ndim != 1 or numbers.dtype.kind != "f" or count < 3 or numbers[0] != 1 or not 0 < numbers[-1] < 1:
         return None
@@ -124,7 +124,7 @@ def powers(base: Expr, count: Expr) -> Tensor:
 
 
 def band(rows: Along, columns: Along, diagonal: Any, lower: bool, kind: str = "boolean") -> Tensor:
-    """Return the mask of the entries on and below a diagonal, or on and above it; `kind` is that of its numbers."""
+    """Return the mask of the entries on and below a diagonal, or on and above it. `kind` is the kind of the result."""
     shift = as_number(diagonal)
     if lower and shift == 0 and same_length(rows, columns):
         return tensor(CausalMask(rows), kind=kind)
@@ -138,7 +138,7 @@ def identity(rows: Expr, columns: Expr, diagonal: Any = 0) -> Tensor:
 
 
 def triangle(array: Tensor, diagonal: Any, lower: bool) -> Tensor:
-    """Return a matrix with zeros above, or below, a diagonal; of a mask, the mask."""
+    """Return a matrix with zeros above or below a diagonal. A mask gives a mask."""
     value = current().equations.get(array.node)
     if array.ndim == 2 and array.kind == "real" and isinstance(value, Tabulated) and value.args[0].expr == 1:
         rows, columns = array.axes

@@ -1,4 +1,4 @@
-"""Products along axes, and sums of products with a short vector.
+"""Products along axes, cumulative products, and convolution or correlation with a short vector.
 
 Definition   of a known number of factors one after another; of a symbolic number exp(sum_j log(x_j)), which is their
              product where all factors are positive: that is a condition of the verdict
@@ -45,7 +45,7 @@ def product_along(array: Tensor, axes: Sequence[int] | None = None, keepdims: bo
 
 
 def running_products(array: Tensor, axis: int, reverse: bool = False) -> Tensor:
-    """Return at each place of an axis the product of the entries up to it, or from it on."""
+    """Return the cumulative products along an axis, from its start or, with `reverse`, from its end."""
     number = axis_number(axis, array.ndim)
     if not isinstance(array.shape[number], int):
         return UNARY["exp"](running_sums(_logarithms(array), number, reverse))
@@ -55,7 +55,7 @@ def running_products(array: Tensor, axis: int, reverse: bool = False) -> Tensor:
 
 
 def with_kernel(array: Tensor, kernel: Tensor, mode: str, turned: bool) -> Tensor:
-    """Return sums of products of a vector with a shorter one of known length at each shift; `turned`: a convolution.
+    """Return the correlation of a vector with a shorter one of known length, or the convolution if `turned`.
 
     Definition   valid: shifts inside the vector; full and same: zeros stand before and after it
     """
@@ -85,6 +85,6 @@ def _logarithms(array: Tensor) -> Tensor:
 
 
 def _factors(array: Tensor, axis: int) -> list[Tensor]:
-    """Return what stands at each place of an axis of known size."""
+    """Return the slices of an array at every index of an axis of known size."""
     finite("a product", array)
     return [item(real(array), (*[slice(None)] * axis, place)) for place in range(array.shape[axis])]

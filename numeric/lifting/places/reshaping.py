@@ -35,7 +35,7 @@ def reshape(array: Tensor, target: Sequence[Any]) -> Tensor:
 
 
 def _target(array: Tensor, target: Sequence[Any]) -> list[Expr]:
-    """Return the sizes of a shape, with the one that is left open."""
+    """Return the sizes of the new shape, with the computed size in place of -1."""
     sizes = [as_number(each) for each in target]
     open_ones = [number for number, size in enumerate(sizes) if size == -1]
     if len(open_ones) > 1:
@@ -60,7 +60,7 @@ def _target(array: Tensor, target: Sequence[Any]) -> list[Expr]:
 
 
 def _refined(source: list[Along], target: list[Expr]) -> tuple[list[Expr], list[list[int]], list[list[int]]]:
-    """Return units with which both shapes are written, and the numbers of the units of each axis."""
+    """Return the units whose products give the axes of both shapes, and which units make up each axis."""
     units: list[Expr] = []
     of_source: list[list[int]] = [[] for _ in source]
     of_target: list[list[int]] = [[] for _ in target]
@@ -94,5 +94,5 @@ def _axis_of(units: list[Expr], size: Expr) -> Along:
 
 
 def _joined(parts: list[Symbol], sizes: list[Expr]) -> Index | Expr:
-    """Return the place on an axis that is split into units."""
+    """Return the index along an axis from the indices of the units that make it up."""
     return Index(tuple(parts), tuple(sizes)) if parts else Integer(0)

@@ -1,4 +1,4 @@
-"""Slices: the entries that an index expression names, arrays turned round or rolled, and writes into a slice."""
+"""Indexing: reads and writes by an index expression, flips, rolls, and padding with entries of the array."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = ["flipped", "item", "padded_by_own", "rolled", "set_along", "written"]
 
 
 def item(array: Tensor, key: Any) -> Tensor:
-    """Return the entries that an index expression names: integers, slices, `...`, `None`, or one array of numbers."""
+    """Return the entries that an index expression selects: integers, slices, `...`, `None`, or integer arrays."""
     keys = list(key) if isinstance(key, tuple) else [key]
     if any(map(_are_places, keys)):
         return _at_places(array, keys)
@@ -81,14 +81,14 @@ def item(array: Tensor, key: Any) -> Tensor:
 
 
 def _are_places(key: Any) -> bool:
-    """Return whether an index is a list or an array of numbers, not of symbols."""
+    """Return whether an index is a list, a range or an array of known numbers, and not a symbolic array."""
     return isinstance(key, list | range) or (
         hasattr(key, "__array__") and not isinstance(key, Tensor | Scalar) and bool(getattr(key, "ndim", 0))
     )
 
 
 def _at_places(array: Tensor, keys: list[Any]) -> Tensor:
-    """Return the parts of an array that known numbers choose: the part at each of them, side by side.
+    """Return the parts of an array at known integer indices, stacked along one axis.
 
     Definition   one array of numbers, whose axes stand where the axis stood; or several of one shape next to each other
     """
@@ -114,7 +114,7 @@ def _at_places(array: Tensor, keys: list[Any]) -> Tensor:
 
 
 def flipped(array: Tensor, axes: Sequence[int]) -> Tensor:
-    """Return an array whose entries stand in the opposite order along axes."""
+    """Return an array with the order of its entries reversed along axes."""
     turned = {axis_number(axis, array.ndim) for axis in axes}
     target = [size_of_axis(along) if number in turned else along for number, along in enumerate(array.axes)]
     indices = numbered(target)
@@ -126,7 +126,7 @@ def flipped(array: Tensor, axes: Sequence[int]) -> Tensor:
 
 
 def _place_of(given: Any, along: Along) -> Expr:
-    """Return the number of a place, which must certainly exist."""
+    """Return an index counted from the start of its axis. Raise `IndexError` where it is out of bounds."""
     if isinstance(given, bool) or not is_number(given) or isinstance(given, float):
         raise refuse(f"an index {given!r}")
     place, size = as_number(given), size_of_axis(along)
@@ -169,7 +169,7 @@ def _range(part: slice, along: Along) -> tuple[Expr, Expr, int]:
 
 
 def _bound(given: Any, size: Expr, default: Expr) -> Expr:
-    """Return a bound of a slice, counted from the start and cut at the size."""
+    """Return a bound of a slice, counted from the start of the axis and clipped to its size."""
     if given is None:
         return default
     if isinstance(given, bool) or not is_number(given) or isinstance(given, float):
@@ -183,7 +183,7 @@ def _bound(given: Any, size: Expr, default: Expr) -> Expr:
 
 
 def written(array: Tensor, key: Any, value: Any) -> None:
-    """Write into an array in place: everywhere, at slices of its axes, or at a mask; other writes are refused."""
+    """Write into an array in place: everywhere, at integers and slices, or at a mask. Other writes are refused."""
     keys = key if isinstance(key, tuple) else (key,)
     if all(each is Ellipsis or (isinstance(each, slice) and each == slice(None)) for each in keys):
         new = broadcast_to(value, array.axes) if isinstance(value, Tensor) else constant(as_number(value), array.axes)
@@ -208,7 +208,7 @@ _Places = tuple[int, Expr, Expr, int]  # an axis, and the start, the number and 
 
 
 def _as_slices(array: Tensor, keys: tuple[Any, ...], value: Any) -> tuple[tuple[Any, ...], Any]:
-    """Return keys with one slice for each axis, numbers of places as slices of one, and the value in their shape."""
+    """Return the keys as one slice for each axis, and the value in their shape. An integer is a slice of length 1."""
     dots = [number for number, each in enumerate(keys) if each is Ellipsis]
     known = (slice, int, Scalar)
     if len(dots) > 1 or not all(each is Ellipsis or (isinstance(each, known) and each is not True) for each in keys):
@@ -236,13 +236,13 @@ def _known(place: Expr) -> Any:
 
 
 def _places_of(array: Tensor, keys: Sequence[slice]) -> list[_Places]:
-    """Return the places that a write reaches, if it is along one axis."""
+    """Return the range that a write covers along its axis, or an empty list if it slices several axes."""
     reached = [(axis, *_range(key, array.axes[axis])) for axis, key in enumerate(keys) if key != slice(None)]
     return reached if len(reached) == 1 else []
 
 
 def _covers(done: Sequence[_Places], array: Tensor) -> bool:
-    """Return whether places along one axis are all of them: every step-th from each start, or one after another."""
+    """Return whether the ranges written so far cover a whole axis, interleaved by a step or one after another."""
     for axis in {axis for axis, *_ in done}:
         size = size_of_axis(array.axes[axis])
         own = [each[1:] for each in done if each[0] == axis]
@@ -259,7 +259,7 @@ def _covers(done: Sequence[_Places], array: Tensor) -> bool:
 
 
 def _with_slice(array: Tensor, keys: tuple[Any, ...], value: Any) -> Tensor:
-    """Return an array with other entries at slices of axes: the parts beside a slice are joined to it."""
+    """Return an array with new entries in slices of its axes. The new slice is joined with the parts around it."""
     (number, *more) = [number for number, each in enumerate(keys) if each != slice(None)]
     start, length, step = _range(keys[number], array.axes[number])
     shape = [length if place == number else along for place, along in enumerate(array.axes)]
@@ -288,7 +288,7 @@ def _with_slice(array: Tensor, keys: tuple[Any, ...], value: Any) -> Tensor:
 
 
 def _by_numbers(array: Tensor, keys: list[Any]) -> Tensor:
-    """Return what numbers choose: parts along one axis, the others read whole, or parts along the first axes."""
+    """Return an array indexed by symbolic integer arrays: one along some axis, or one for each of the first axes."""
     axis = next(number for number, each in enumerate(keys) if isinstance(each, Tensor))
     others = [*keys[:axis], *keys[axis + 1 :]]
     if keys[axis].node.kind == "integer" and all(isinstance(each, slice) and each == slice(None) for each in others):
@@ -299,7 +299,7 @@ def _by_numbers(array: Tensor, keys: list[Any]) -> Tensor:
 
 
 def set_along(mask: Tensor, axis: int, of_all: bool, keepdims: bool = False) -> Tensor:
-    """Return whether all entries, or some entry, along an axis of a known size are set."""
+    """Return whether all entries along an axis of known size are true, or, without `of_all`, whether any is."""
     number = axis_number(axis, mask.ndim)
     count = mask.shape[number]
     if not isinstance(count, int):
@@ -310,7 +310,7 @@ def set_along(mask: Tensor, axis: int, of_all: bool, keepdims: bool = False) -> 
 
 
 def padded_by_own(array: Tensor, axis: int, before: int, behind: int, mode: str) -> Tensor:
-    """Return an array with entries of its own before and after it along an axis.
+    """Return an array padded along an axis with copies of its own entries.
 
     `mode` tells which, in the words of NumPy: "edge" (the last one), "reflect" (mirrored at it), "symmetric" (mirrored
     with it), "wrap" (from the other end).
@@ -342,7 +342,7 @@ def padded_by_own(array: Tensor, axis: int, before: int, behind: int, mode: str)
 
 
 def rolled(array: Tensor, shifts: Any, axes: Any) -> Tensor:
-    """Return an array whose entries are moved along axes by numbers of places; the last ones come first."""
+    """Return an array with its entries shifted cyclically along axes, as `numpy.roll` does."""
     for shift, axis in zip(
         *(each if isinstance(each, tuple | list) else (each,) for each in (shifts, axes)), strict=True
     ):

@@ -1,4 +1,4 @@
-"""Entries that are spread over more places: windows added where they overlap, and images of a larger size.
+"""Operations that enlarge arrays: sums of overlapping windows, transposed convolution, and upsampling.
 
 Definition   adding windows is the adjoint of reading them: place stride t + dilation a of the result is the sum of the
              entries for place a of window t; a transposed convolution adds its products so. Enlarging by a whole number
@@ -35,7 +35,7 @@ def windows_added(
     paddings: Sequence[int],
     dilations: Sequence[int],
 ) -> Tensor:
-    """Return images whose windows stand in columns.
+    """Return the images whose windows are given as columns. Where windows overlap, their entries are added.
 
     Shapes       array (n, c widths, windows), result (n, c, sizes)
     """
@@ -63,7 +63,7 @@ def convolved_transposed(
     groups: Any,
     dilations: Sequence[int],
 ) -> Tensor:
-    """Return a transposed convolution, the adjoint of a convolution; `more` places stand at the end of each axis.
+    """Return a transposed convolution, the adjoint of a convolution. `more` is the output padding of each axis.
 
     Shapes       array (n, groups c, sizes), kernel (groups c, out, widths), bias (groups out,)
     """
@@ -97,7 +97,7 @@ def _overlapped(
     dilations: Sequence[int],
     more: Sequence[int],
 ) -> Tensor:
-    """Return the sum of the parts for all places in a window over the last axes, in row-major order."""
+    """Return the sum of overlapping windows. There is one part for each offset in a window, in row-major order."""
     rank = len(widths)
     for number in reversed(range(rank)):
         width, stride, dilation = widths[number], strides[number], dilations[number]
@@ -115,7 +115,7 @@ def _overlapped(
 
 
 def spread(array: Tensor, axis: int, stride: int, before: int = 0, behind: int = 0) -> Tensor:
-    """Return an array whose entries stand `stride` places apart along an axis, among zeros."""
+    """Return an array with its entries `stride` apart along an axis, and zeros between and around them."""
     if stride == 1:
         return padded(array, axis, Integer(before), Integer(behind), Integer(0))
     length = expand(before + stride * (array.sizes[axis] - 1) + 1 + behind)
@@ -128,7 +128,7 @@ def spread(array: Tensor, axis: int, stride: int, before: int = 0, behind: int =
 
 
 def enlarged(array: Tensor, factors: Sequence[int], linear: bool) -> Tensor:
-    """Return an array with a whole number of places for each one along its last axes."""
+    """Return an array upsampled along its last axes by integer factors, by repetition or by linear interpolation."""
     for axis, factor in enumerate(factors, start=array.ndim - len(factors)):
         if factor == 1:
             continue
@@ -144,7 +144,7 @@ def enlarged(array: Tensor, factors: Sequence[int], linear: bool) -> Tensor:
 
 
 def _share(factor: int, place: int) -> Rational:
-    """Return how far after an entry a place of the result lies."""
+    """Return the offset of an entry of the enlarged array from its source entry, in units of the source."""
     return Rational(2 * place + 1, 2 * factor) - Rational(1, 2)
 
 

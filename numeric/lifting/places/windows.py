@@ -61,7 +61,7 @@ def convolved(
     dilations: Sequence[int] = (),
     groups: Any = 1,
 ) -> Tensor:
-    """Return a convolution, as libraries of networks define it: the kernel is not turned round.
+    """Return a convolution as deep learning libraries define it, a cross-correlation: the kernel is not flipped.
 
     Shapes       array (n, groups c, sizes), kernel (out, c, widths), bias (out,), result (n, out, numbers of windows)
     """
@@ -118,7 +118,7 @@ def convolved(
 def pooled(
     array: Tensor, widths: Sequence[int], strides: Sequence[int], paddings: Sequence[int], of_largest: bool
 ) -> Tensor:
-    """Return the largest entry, or the mean, of each window over the last axes; zeros that are padded count."""
+    """Return the largest entry, or the mean, of each window over the last axes. A mean counts the padding as zeros."""
     finite("pooling", array)
     for axis, (width, stride, padding) in enumerate(
         zip(widths, strides, paddings, strict=True), start=array.ndim - len(widths)
@@ -139,7 +139,7 @@ def pooled(
 
 
 def _along(array: Tensor, axis: int, width: int, stride: int, dilation: int) -> list[Tensor]:
-    """Return, for each place in a window, the entries that stand there in all windows of an axis."""
+    """Return, for each offset in a window, the entries of all windows of an axis at that offset."""
     count = window_count(array.sizes[axis], Integer(width), stride, dilation)
     front = (slice(None),) * axis
     starts = (dilation * place for place in range(width))
@@ -149,7 +149,7 @@ def _along(array: Tensor, axis: int, width: int, stride: int, dilation: int) -> 
 def window_entries(
     array: Tensor, widths: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
 ) -> list[Tensor]:
-    """Return, for each place in a window over the last axes, in row-major order, the entries of all windows."""
+    """Return, for each offset in a window over the last axes, in row-major order, the entries of all windows."""
     parts = [array]
     for axis, (width, stride, dilation) in enumerate(
         zip(widths, strides, dilations, strict=True), start=array.ndim - len(widths)
@@ -159,14 +159,14 @@ def window_entries(
 
 
 def windows(array: Tensor, widths: Sequence[int], axes: Sequence[int]) -> Tensor:
-    """Return an array with an axis after the others for each axis that is given: the places in a window along it."""
+    """Return the windows along the given axes. Each of these axes adds a last axis, the offset in the window."""
     for width, axis in zip(widths, axes, strict=True):
         array = stack(_along(array, axis_number(axis, array.ndim), width, 1, 1), -1)
     return array
 
 
 def pooled_to(array: Tensor, sizes: Sequence[Any], of_largest: bool) -> Tensor:
-    """Return the largest entry, or the mean, of as many parts as are wanted of each of the last axes.
+    """Return the largest entry, or the mean, of each of a given number of parts of the last axes (adaptive pooling).
 
     Definition   part i of an axis of N places begins at floor(i N/count) and ends before ceil((i + 1) N/count)
     """

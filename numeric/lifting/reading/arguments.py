@@ -1,4 +1,4 @@
-"""The arguments of a function beside the arrays of a layer: the sizes that shapes fix, and what found no place."""
+"""Checks of a function's arguments against a layer: their names, their sizes, and why no reading fits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["refuse_unknown_names", "with_given_sizes", "without_reading"]
 
 
 def refuse_unknown_names(function: Callable[..., Any], layer: Layer, names: Mapping[str, str]) -> None:
-    """Raise `ValueError` where names pair an argument that a function lacks, or an array that a layer lacks."""
+    """Raise `ValueError` where `names` has an argument that the function lacks, or an array that the layer lacks."""
     if not names:
         return
     both = (layer, written_out(layer))
@@ -38,7 +38,7 @@ def refuse_unknown_names(function: Callable[..., Any], layer: Layer, names: Mapp
 def with_given_sizes(
     function: Callable[..., Any], layer: Layer, shapes: Mapping[str, Any], names: Mapping[str, str] | None
 ) -> Layer:
-    """Return a layer with the sizes that the given shapes of its arrays have.
+    """Return a layer with its sizes replaced by those in the given shapes of its arrays.
 
     Raises       ShapeError where two shapes give one size two values, or a shape has an entry that is no size
     """
@@ -66,7 +66,7 @@ def with_given_sizes(
 
 
 def _arrays_of(function: Callable[..., Any], layer: Layer, names: Mapping[str, str]) -> dict[str, Variable]:
-    """Return the arrays of a layer by the function's names for them: those it is told, its own names, or in order."""
+    """Return the layer's arrays by the function's parameter names, paired by `names`, by equal names, or by order."""
     arrays = (*layer.inputs, *layer.parameters)
     found = {v.name: v for v in arrays}
     if not door_of(function).weights(function):
@@ -79,7 +79,7 @@ def _is_shape(given: Any) -> bool:
 
 
 def without_reading(function: Callable[..., Any], layer: Layer, shapes: Mapping[str, Any]) -> str:
-    """Return why no reading of a function's arguments or weights was found: which of them has no place, and its shape.
+    """Return why no reading of a function's arguments or weights was found, with the shapes that could not be paired.
 
     Result       the first argument without an array, or the first array without an argument; for a module its weights
                  beside those of the layer

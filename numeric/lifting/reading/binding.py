@@ -1,4 +1,4 @@
-"""A reading of a function: what it is called with, and how the arrays of a layer follow from that.
+"""A reading of a function: its arguments, and the equations that give the layer's arrays from them.
 
 Each array of the layer that is no argument itself has an equation, so that the judge decides about the reading too: a
 run only chooses which reading is tried first.
@@ -32,7 +32,7 @@ _CLOSE = 0.05  # a run that differs less than this, by another epsilon, say, is 
 
 @dataclass(frozen=True)
 class Binding:
-    """What the function is called with, and how the layer's arrays follow from that."""
+    """The arguments of a function, and the equations that give the layer's arrays from them."""
 
     layer: Layer  # written out, with the sizes as the function has them
     arguments: Mapping[str, Any]
@@ -48,7 +48,7 @@ class Binding:
         return compiled_value(self.whole(self.layer.equations), self.batch_values(run), scalars)
 
     def whole(self, equations: tuple[Equation, ...]) -> Layer:
-        """Return the layer as one over the function's arrays; it takes batch axes as every compiled layer does."""
+        """Return the layer with the function's arrays as inputs. It takes batch axes as every compiled layer does."""
         members = self._members()
         plain = [e for e in self.equations if e.variable not in members]
         given = [v for value in (*self.arguments.values(), *(self.weights or {}).values()) for v in variables_in(value)]
@@ -58,17 +58,17 @@ class Binding:
         return Layer(self.layer.name, tuple(inputs), (), (*plain, *equations), equations[-1].variable)
 
     def batch_values(self, run: Any) -> Any:
-        """Return a run with the layer's own arrays where the function's have axes in front."""
+        """Return a run in which the function's arrays with batch axes have the names of the layer's arrays."""
         arrays = {**run.arrays, **{v.name: run.arrays[whole.name] for v, whole in self._members().items()}}
         return type(run)(run.sizes, run.scalars, arrays)
 
     def unlifted(self, function: Any) -> Lifted:
-        """Return the function with its arguments, to be run before it is lifted, or where it cannot be."""
+        """Return the function with these arguments as a `Lifted` that can be run, although it is not lifted."""
         door, weights, fixed = door_of(function), self.weights or {}, self.fixed or {}
         return Lifted(function, self.layer, self.arguments, door=door, weights=weights, fixed=fixed)
 
     def _members(self) -> dict[Variable, Variable]:
-        """Return the layer's arrays that are members of the function's, with these."""
+        """Return the function's array with batch axes for each array of the layer that is a member of one."""
         indices = [index for index, _ in self.batch]
         return {e.variable: _whole(e.value) for e in self.equations if indices and e.value.has(*indices)}
 
@@ -91,7 +91,7 @@ def are_close(given: Any, expected: Any) -> bool | None:
 
 
 def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """Return the parameters of a function that take one argument each."""
+    """Return the parameters of a function, without `*args` and `**kwargs`."""
     try:
         found = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -100,7 +100,7 @@ def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter]:
 
 
 def own_array(name: str, shape: Sequence[Any], variable: Variable, layer: Layer) -> Variable:
-    """Return the array that a parameter gets for an array of a layer: no other array of the layer has its name."""
+    """Return the variable that a parameter gets for an array of a layer, with a name that no other array has."""
     own = Variable(name, shape, variable.kind)
     names = {v.name for v in (*layer.inputs, *layer.parameters, *(e.variable for e in layer.equations))}
     free = name not in names and name not in _CALLS
@@ -108,7 +108,7 @@ def own_array(name: str, shape: Sequence[Any], variable: Variable, layer: Layer)
 
 
 def front_axes(batch: int) -> tuple[tuple[Symbol, Expr], ...]:
-    """Return indices and sizes of axes in front of an array's own."""
+    """Return the indices and sizes of the batch axes in front of an array."""
     return tuple(
         (Symbol(f"item_{number}", integer=True), Symbol(f"batch_{number}", integer=True, positive=True))
         for number in range(batch)
@@ -116,7 +116,7 @@ def front_axes(batch: int) -> tuple[tuple[Symbol, Expr], ...]:
 
 
 def member(whole: Array, front: Sequence[tuple[Symbol, Expr]]) -> Array:
-    """Return the member of an array at indices of its axes in front."""
+    """Return the member of an array at the given indices of its batch axes."""
     for index, _ in front:
         whole = Member(whole, index)
     return whole

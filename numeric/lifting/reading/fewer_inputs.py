@@ -1,4 +1,4 @@
-"""A layer for functions that have fewer arguments: its mask is causal, or its inputs are one array."""
+"""Variants of a layer for functions with fewer arguments: a causal mask, or one array for all real inputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["needed_arrays", "with_fewer_inputs"]
 def with_fewer_inputs(
     layer: Layer, own_mask: bool, single: bool
 ) -> tuple[Layer | None, Callable[[Binding], tuple[Equation, ...]], tuple[str, ...]]:
-    """Return a layer whose mask is causal, or whose inputs are one array, for functions that have fewer arguments."""
+    """Return a layer for functions with fewer arguments: with a causal mask, or with one array as all real inputs."""
     masks = [v for v in layer.inputs if v.kind == "boolean"]
     reals = [v for v in layer.inputs if v.kind == "real"]
     several_with_rows = len(reals) > 1 and all(v.shape for v in reals)
@@ -47,7 +47,7 @@ def with_fewer_inputs(
 
 
 def needed_arrays(layer: Layer, readings: Sequence[str]) -> list[Variable]:
-    """Return the arrays of a layer that a function must be given."""
+    """Return the arrays of a layer that must be passed to a function under the given readings."""
     masked = any("causal mask" in reading for reading in readings)
     single = any("one array" in reading for reading in readings)
     inputs = [v for v in layer.inputs if not (masked and v.kind == "boolean")]

@@ -31,7 +31,7 @@ class Fitting:
     given: Mapping[str, Given]  # parameters that get an input in another form
 
     def argument(self, name: str, variable: Variable) -> Any:
-        """Return what a parameter is called with for an input."""
+        """Return the argument for a parameter that receives the given input of the layer."""
         return self.given[name].value(variable, self.batch) if name in self.given else variable
 
 
@@ -58,7 +58,7 @@ def _given_inputs(
     told: tuple[str, ...],
     batch: int,
 ) -> Iterator[Fitting]:
-    """Yield the ways to give a module the inputs of a layer beside what is passed as it is."""
+    """Yield the ways to pass the inputs of a layer to a module, in addition to its constant arguments."""
     needed = [p.name for p in parameters if (p.default is p.empty or p.name in shapes) and p.name not in constants]
     left = layer.inputs[len(needed) :]
     optional = [p.name for p in parameters if p.name not in needed and p.default is not p.empty]

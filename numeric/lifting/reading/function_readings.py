@@ -29,7 +29,7 @@ _SIZE_NAMES = {"h": ("n_head", "num_heads", "heads", "n_heads", "nhead", "h")}
 def readings_of_function(
     function: Any, layer: Layer, shapes: Mapping[str, Any], names: Mapping[str, str]
 ) -> Iterator[list[Binding]]:
-    """Yield readings of a function's parameters: as the layer has them, merged, transposed; with a batch axis."""
+    """Yield readings of a function: weights as declared, with merged heads, or transposed, and up to two batch axes."""
     parameters = parameters_of(door_of(function).called(function)) or [
         inspect.Parameter(v.name, inspect.Parameter.POSITIONAL_ONLY)  # a compiled function tells nothing: in this order
         for v in (*layer.inputs, *layer.parameters)
@@ -84,7 +84,7 @@ def _letters(name: str) -> str:
 def _extra(
     parameters: list[inspect.Parameter], pairs: Mapping[str, Variable], layer: Layer, given: Mapping[str, Any]
 ) -> dict[str, Any] | None:
-    """Return the scalars and sizes that a function takes beside the arrays; None if it needs something else."""
+    """Return the scalars and sizes that a function takes in addition to arrays, or None if it needs anything else."""
     scalars = {s.name: s for s in layer.scalars}
     sizes = {str(s): s for v in (*layer.inputs, *layer.parameters) for a in v.shape for s in total(a).free_symbols}
     by_name = {name: sizes[size] for size, known in _SIZE_NAMES.items() if size in sizes for name in known}

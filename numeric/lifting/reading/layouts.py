@@ -1,4 +1,4 @@
-"""How a module may store the weights of a layer: whole or as parts of one array, in layouts, as equations.
+"""How a module may store the weights of a layer: whole or as parts of one array, transposed, with merged heads.
 
 Definition   a layout says which entry of a stored weight an entry of the layer's weight is: as it is, transposed, all
              heads in one matrix, one of several weights that are stored as one
@@ -28,7 +28,7 @@ __all__ = ["STYLES", "Layout", "Piece", "layouts_of", "pieces_of"]
 
 @dataclass(frozen=True)
 class Piece:
-    """A weight of a module, or one of several equal parts of its first or last axis."""
+    """A weight of a module, or one of the parts into which its first or last axis is cut."""
 
     path: str
     shape: tuple[int, ...]  # of the whole weight
@@ -39,13 +39,13 @@ class Piece:
 
     @property
     def length(self) -> int:
-        """The number of places of this part on the axis that is cut."""
+        """The length of this part along the axis that is cut."""
         whole = self.shape[self.axis]
         return self.lengths[self.part] if self.lengths else whole // self.parts
 
 
 def pieces_of(weights: Mapping[str, tuple[int, ...]], wanted: int) -> Iterator[tuple[Piece, ...]]:
-    """Yield the weights as pieces, `wanted` of them: whole, or with some of them cut into three or two.
+    """Yield ways to cut the weights into `wanted` pieces: some into three or two parts, the others left whole.
 
     A part that is as long as an axis of the module, such as 3 d_model cut into d_model, is likelier than one that is
     not: where there are as many of these as are needed, no other weight is cut. What its path tells, such as
@@ -78,7 +78,7 @@ def pieces_of(weights: Mapping[str, tuple[int, ...]], wanted: int) -> Iterator[t
 
 
 def _of_unequal_parts(weights: Mapping[str, tuple[int, ...]], missing: int) -> Iterator[tuple[Piece, ...]]:
-    """Yield matrices as pieces, those that joined_parts tells cut into parts; two parts are equal.
+    """Yield ways to cut the weights that `joined_parts` recognises: into two equal parts, or into three unequal ones.
 
     Three are queries, keys and values of which the queries are as wide as another axis of the module: keys and values
     that query heads share have the rest.
@@ -103,14 +103,14 @@ def _of_unequal_parts(weights: Mapping[str, tuple[int, ...]], missing: int) -> I
 
 @dataclass(frozen=True)
 class Layout:
-    """Which entry of a piece an entry of a weight is: the axes of the piece, each merged from axes of the weight."""
+    """How a stored piece holds a weight of the layer: the axes of the weight that are merged into each of its axes."""
 
     groups: tuple[tuple[int, ...], ...]
     interleaved: bool = False  # the parts of a weight alternate inside each head, instead of one after the other
     less: int = 0  # what the module's weight has less than the layer's
 
     def reads(self, variable: Variable, stored: Variable, piece: Piece, start: Expr = Integer(0)) -> Array:
-        """Return the layer's weight as an array that reads the stored one; `start` is the place of an uneven part."""
+        """Return the layer's weight as an expression in the stored weight. `start` is where an unequal part begins."""
         indices = [Symbol(name, integer=True) for name, _ in zip("ijkl", variable.shape, strict=False)]
         sizes = [total(along) for along in variable.shape]
         places = []
@@ -125,14 +125,14 @@ class Layout:
         return Plus(read, table(Integer(self.less), sizes)) if self.less else read
 
     def _with_part(self, index: Index, piece: Piece) -> Index:
-        """Return the index of a cut axis, with the number of the part in front of all heads or inside each head."""
+        """Return the index of a cut axis with the number of the part, placed before all heads or inside each head."""
         at = len(index.symbols) - 1 if self.interleaved else 0
         part, parts = Integer(piece.part), Integer(piece.parts)
         symbols = (*index.symbols[:at], part, *index.symbols[at:])
         return Index(symbols, (*index.sizes[:at], parts, *index.sizes[at:]))
 
     def read(self, array: Any, piece: Piece, shape: Sequence[int]) -> Any:
-        """Return the numbers of the layer's weight from those of the stored one."""
+        """Return the values of the layer's weight, taken from the stored array."""
         if piece.parts > 1 and self.interleaved:
             cut = piece.axis % array.ndim
             last = shape[self.groups[cut][-1]]
@@ -149,7 +149,7 @@ STYLES = ("transposed", "plain", "mixed")  # PyTorch stores (outputs, inputs); a
 
 
 def layouts_of(rank: int, stored: int, style: str) -> list[Layout]:
-    """Return the layouts of a weight of some rank in an array of another rank; most modules keep to one style.
+    """Return the layouts in which an array of rank `stored` can hold a weight of rank `rank`, in one style.
 
     Axes in front of the last two count heads, and groups of heads: they are merged with the columns, as for queries,
     or with the rows, as for the output.

@@ -1,4 +1,4 @@
-"""The readings of a module whose weights are assigned to those of a layer: sizes apart, or some as others."""
+"""The readings of a module for one assignment of its weights, with all sizes distinct or with some identified."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Assigned = tuple[tuple[Variable, Piece, Layout], ...]
 def bindings_of_weights(
     module: Any, fitting: Fitting, sizes: Mapping[Symbol, int], assigned: Assigned
 ) -> Iterator[Binding]:
-    """Yield the bindings of one assignment of weights, with all sizes apart and with those of equal value as one."""
+    """Yield the bindings of one assignment of weights: with all sizes distinct, and with equal sizes identified."""
     halves = {s: 2 * Symbol(f"{s.name}_half", integer=True, positive=True) for s in sizes if fitting.layer.has(s / 2)}
     if _of_equal_parts(assigned):
         found = _with_sizes(module, fitting, sizes, assigned, {}, halves)
@@ -53,7 +53,7 @@ def bindings_of_weights(
 
 
 def _of_equal_parts(assigned: Assigned) -> bool:
-    """Return whether the parts of each weight have equal sizes, as they are named here."""
+    """Return whether the parts of each weight have equal symbolic shapes."""
     shapes: dict[str, list[Expr]] = {}
     for variable, piece, layout in assigned:
         if piece.lengths:
@@ -72,7 +72,7 @@ def _with_sizes(
     same: Mapping[Symbol, Expr],
     halves: Mapping[Symbol, Expr],
 ) -> Binding | None:
-    """Return the binding in which some sizes are others, and those that the layer halves are twice their half."""
+    """Return the binding with the sizes in `same` replaced. A size that the layer halves is 2 times a new symbol."""
     whole = {s: product.xreplace(dict(halves)) for s, product in same.items()}
     whole |= {s: double for s, double in halves.items() if s not in whole}
     moved = tuple((v.xreplace(whole), piece, layout) for v, piece, layout in assigned)
@@ -85,7 +85,7 @@ def _with_sizes(
 
 
 def _in_sizes(fitting: Fitting, same: Mapping[Symbol, Expr]) -> Fitting:
-    """Return the inputs of a module with some sizes as others."""
+    """Return a fitting with some of its sizes replaced by other sizes."""
     constants = {name: in_sizes(value, same) for name, value in fitting.constants.items()}
     inputs = [v.xreplace(same) for v in fitting.inputs]
     return replace(fitting, layer=fitting.layer.xreplace(same), inputs=inputs, constants=constants)
@@ -98,7 +98,7 @@ def _module_binding(
     assigned: Assigned,
     values: Mapping[Expr, int],
 ) -> Binding | None:
-    """Return the binding of one assignment of weights; `values` are those of sizes and of products of them."""
+    """Return the binding of one assignment of weights. `values` gives the numbers of sizes and of products of sizes."""
     changed, equations, readings = fitting.layer, fitting.equations, fitting.readings
     front = front_axes(fitting.batch)
     arguments: dict[str, Any] = dict(fitting.constants)
@@ -140,7 +140,7 @@ def _module_binding(
 
 
 def _place_of_part(piece: Piece, assigned: Assigned) -> tuple[Expr, Expr]:
-    """Return where a part of a weight begins, and how long all parts are, by the sizes of what they hold."""
+    """Return the start of a part along the cut axis, and the length of that axis, both in symbolic sizes."""
     ends = {0: Integer(0)}
     parts = sorted(((p.part, v, layout) for v, p, layout in assigned if p.path == piece.path), key=lambda each: each[0])
     for number, variable, layout in parts:
@@ -149,14 +149,14 @@ def _place_of_part(piece: Piece, assigned: Assigned) -> tuple[Expr, Expr]:
 
 
 def _less_one(assigned: Assigned) -> Iterator[str]:
-    """Yield which weights the module stores less a number."""
+    """Yield a text for each weight that the module stores with a number subtracted, such as a gain less 1."""
     for variable, piece, layout in assigned:
         if layout.less:
             yield f"{variable.name} as {layout.less} + {piece.path}"
 
 
 def _out_of_order(assigned: Assigned, paths: Sequence[str]) -> Iterator[str]:
-    """Yield which stored weight each weight is, where those of one shape stand in another order than the module's.
+    """Yield which stored weight each weight is read from, where weights of equal shape are not in the module's order.
 
     Of parts whose order differs between implementations it is always said.
     """
@@ -173,7 +173,7 @@ def _out_of_order(assigned: Assigned, paths: Sequence[str]) -> Iterator[str]:
 
 
 def _known(sizes: Mapping[Expr, int], assigned: Assigned, weights: Mapping[str, Variable]) -> dict[int, Expr]:
-    """Return the numbers of a module that stand for one size; a number that stands for two is left out."""
+    """Return the size that each number of a module stands for. A number that could be two sizes is left out."""
     known: dict[int, Expr] = {}
     double: set[int] = set()
     shaped = [(piece.shape, weights[piece.path].shape) for _, piece, _ in assigned]

@@ -1,4 +1,4 @@
-"""Which optional parameters of a module are which inputs of a layer: masks, biases of scores, a memory, tables.
+"""The pairing of a module's optional parameters with inputs of a layer: masks, score biases, a memory, rotary tables.
 
 Names only choose what is tried: a run, and then the judge, decides about each reading.
 """
@@ -39,25 +39,25 @@ _SCORES = 4  # axes of the scores of a batch: items, heads, positions, keys
 
 @dataclass(frozen=True)
 class Given:
-    """How an input of a layer is passed to a parameter: as it is, or as what is added to scores, without a batch."""
+    """How an input of a layer is passed to a parameter, without batch axes: unchanged or as numbers added to scores."""
 
     added: bool = False
     scores: bool = True  # with axes of length 1 up to those of the scores of a batch
 
     def value(self, variable: Variable, batch: int) -> Computed:
-        """Return the argument."""
+        """Return the argument that passes the given input."""
         front = _SCORES - len(variable.shape) if batch and self.scores else 0
         return Computed(variable, self.added, front)
 
     def told(self, name: str, parameter: str) -> str:
-        """Return the reading in words, or nothing."""
+        """Return the reading as text, or an empty text if nothing is added to scores."""
         return f"{parameter} as 0 where {name} shows an entry and minus infinity elsewhere" if self.added else ""
 
 
 def inputs_by_name(
     inputs: Sequence[Variable], optional: Sequence[str]
 ) -> Iterator[dict[str, tuple[Variable, Given | None]]]:
-    """Yield which optional parameter gets which input, in each form that code has; every such input needs one.
+    """Yield which optional parameter gets which input, once for each combination of the forms that inputs take in code.
 
     A memory has no other form than the other inputs of a batch, nor has what has the name of the parameter.
     """
@@ -77,7 +77,7 @@ def inputs_by_name(
 
 
 def masks_without_use(parameters: Sequence[Parameter], inputs: Sequence[Variable]) -> dict[str, None]:
-    """Return None for parameters that want a mask or a bias of scores, where there are more of them than inputs."""
+    """Return None as the argument of required masks or score biases for which the layer has no input left."""
     required = [p.name for p in parameters if p.default is p.empty]
     more = len(required) - len(inputs)
     masks = [name for name in required if name in (*_NAMES["M"], *_NAMES["B"])]
@@ -87,7 +87,7 @@ def masks_without_use(parameters: Sequence[Parameter], inputs: Sequence[Variable
 def tables_by_name(
     layer: Layer, parameters: Sequence[Parameter], batch: int, parts: Iterable[Any]
 ) -> Iterator[tuple[dict[str, Any], tuple[str, ...]]]:
-    """Yield the tables of angles of a layer for the parameters that take their cosines and sines, with readings.
+    """Yield the arguments for parameters that take cosines and sines of the layer's rotary angles, with the readings.
 
     Of both under one name, the names that the code of the module's parts unpacks them into tell which comes first.
     Tables of pairs come with one column for a pair, with all pairs twice, or with each of them twice.
@@ -110,7 +110,7 @@ def tables_by_name(
 
 
 def _sines_first(name: str, parts: Iterable[Any]) -> bool:
-    """Return whether the code of a part of a module says `sin, cos = name`."""
+    """Return whether the `forward` of a submodule unpacks the sines first, as in `sin, cos = name`."""
     for kind in dict.fromkeys(type(part) for part in parts):
         try:
             text = getsource(kind.forward)
@@ -127,7 +127,7 @@ def _is_table(name: str, value: Array) -> bool:
 
 
 def _forms(angle: Tabulated) -> Iterator[tuple[Equation, ...]]:
-    """Yield equations for a table of angles; a table of two halves is the first half, twice.
+    """Yield equations for each form of a table of angles. A table of two halves repeats its first half.
 
     That the second half is the first is not assumed: the judge compares the layer's table with this one.
     """
@@ -147,7 +147,7 @@ def _forms(angle: Tabulated) -> Iterator[tuple[Equation, ...]]:
 def _doubled(
     table: Array, own: Sequence[Any], columns: Blocks, operand_places: tuple[Symbol, Symbol]
 ) -> tuple[Equation, ...]:
-    """Return equations for a table whose columns stand twice in another one."""
+    """Return equations for a table, and for the table that holds each of its columns twice."""
     half = Variable("angles_of_half", table.shape)
     whole = Variable("angles", (table.shape[0], columns))
     twice = contraction(own, [table.shape[0], columns], (), 1, operand_of(half, operand_places))

@@ -1,4 +1,4 @@
-"""Readings of a module: its weights as those of a layer, found by runs of both with random weights."""
+"""The readings of a module: which weight of a layer each of its weights is, found by runs with random weights."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Found = Literal["agrees", "differs", "has another shape", "has no value"]  # of 
 def readings_of_module(
     module: Any, layer: Layer, shapes: Mapping[str, Any], names: Mapping[str, str]
 ) -> Iterator[list[Binding]]:
-    """Yield the readings of a module in which a run agrees: weights in some layout, inputs with or without a batch."""
+    """Yield the readings of a module under which a run agrees with the layer, else the likeliest reading that runs."""
     stored = door_of(module).weights(module)
     ways = [f for batch in BATCHES for f in fittings(module, layer, shapes, batch)]
     if not ways:
@@ -72,7 +72,7 @@ def readings_of_module(
 def _compared(
     module: Any, layer: Layer, names: Mapping[str, str], runs: Sequence[_ModuleRun]
 ) -> Iterator[tuple[Found, int, Mapping[Symbol, int], Assigned]]:
-    """Yield how a module compares with a layer under each reading in which both have a value: those that agree first.
+    """Yield how a module compares with a layer under each reading that can be evaluated. Those that agree come first.
 
     Of readings in which they do not agree there is one of each kind, the likeliest: after all were run, or, where the
     search was given up, if the names of the weights leave no other as likely.
@@ -123,7 +123,7 @@ def _compared(
 def _held(
     layer: Layer, stored: Mapping[str, tuple[int, ...]]
 ) -> Iterator[tuple[Sequence[Variable], tuple[Piece, ...]]]:
-    """Yield which weights of a layer a module has, with its own as pieces.
+    """Yield the layer's weights that a module stores, with the module's weights cut into as many pieces.
 
     Where the numbers do not fit, the module may lack biases, which the layer then has with any entries, or have
     weights that it does not use.
@@ -158,13 +158,13 @@ class _ModuleRun:
 
     @cached_property
     def value(self) -> Callable[[Run], Any]:
-        """The layer's value for a run."""
+        """The function that evaluates the layer on a run."""
         binding = Binding(self.fitting.layer, {})
         whole = replace(binding, equations=self.fitting.equations(binding)).whole(self.fitting.layer.equations)
         return evaluator(whole, {s.name: _EPSILON for s in self.fitting.layer.scalars})
 
     def compared(self, sizes: Mapping[Symbol, int], assigned: Assigned) -> Found:
-        """Return how what the module gives compares with what the layer does, its weights in this reading."""
+        """Return how the module's result compares with the layer's, with the weights assigned by this reading."""
         layer, inputs = self.fitting.layer, self.fitting.inputs
         others = [s for v in inputs for a in v.shape for s in sorted(total(a).free_symbols, key=str) if s not in sizes]
         values = {**sizes, **dict(zip(dict.fromkeys(others), self.free, strict=False))}
@@ -204,7 +204,7 @@ class _ModuleRun:
         ]
 
     def _result(self, shapes: tuple[tuple[int, ...], ...], arrays: Mapping[str, Any], sizes: Mapping[str, int]) -> Any:
-        """Return what the module gives, computed once for each shape of its inputs."""
+        """Return the module's result, computed once for each combination of input shapes."""
         if shapes not in self.results:
             self.results[shapes] = None
             pairs = zip(self.fitting.needed, self.fitting.inputs, strict=True)
@@ -215,7 +215,7 @@ class _ModuleRun:
 
 
 def _numbers(module: Any) -> dict[str, list[int]]:
-    """Return the numbers of a module above 1: all of them under no name, and those whose names say which size."""
+    """Return a module's integer attributes above 1: all of them under an empty name, and some under a size's name."""
     named = [(name, n) for name, n in _attributes(module) if n > 1]
     found = {"": sorted({n for _, n in named})}
     for size, known in SIZES.items():

@@ -1,4 +1,4 @@
-"""The ways to read a function as a layer: those in which a run agrees, else the first one that runs."""
+"""The readings of a function as a layer: those under which a run agrees with the layer, else the first to run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def bindings(
     shapes: Mapping[str, Any] | None = None,
     names: Mapping[str, str] | None = None,
 ) -> list[Binding]:
-    """Return ways to read a function as a layer: those in which a run agrees, else the first one that runs."""
+    """Return the readings of a function as a layer: those under which a run agrees with it, else the first to run."""
     shapes, names = shapes or {}, names or {}
     flat = written_out(layer)
     if door_of(function).weights(function):

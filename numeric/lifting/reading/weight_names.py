@@ -1,4 +1,4 @@
-"""What modules call their weights: words of their paths, by words of the names that layers use.
+"""The names that modules give to weights: words in their paths for each word in the layers' names.
 
 Names only order the search for the reading of a module. A run, and then the judge, decides about each reading.
 """
@@ -53,7 +53,7 @@ def size_word(symbol: Symbol) -> str:
 
 @lru_cache(maxsize=8192)
 def alike(path: str, name: str) -> int:
-    """Return how many words of a layer's weight the path of a module's weight has; a guess of the order.
+    """Return a score of how well the path of a module's weight matches the name of a layer's weight.
 
     Norms are told from other weights, and from one another by the part that they belong to. A path with `post` leaves
     that open: `post_attention_layernorm` may stand after the attention or in front of the network. Such norms are
@@ -77,7 +77,7 @@ _EITHER_FIRST = ({"gate", "up"},)  # timm's SwiGLUPacked stores the gate first, 
 
 
 def stands_first(one: str, other: str, path: str) -> bool | None:
-    """Return whether the first of two weights, in the layer's order, is the first part of what stores both.
+    """Return whether the first of two weights in the layer's order is the first part of the array that stores both.
 
     None where implementations differ, and the path does not say it, as `gate_up_proj` does.
     """
@@ -92,12 +92,12 @@ _JOINED = {3: ("qkv", "wqkv", "query_key_value", "c_attn", "in_proj"), 2: ("gate
 
 
 def joined_parts(path: str) -> int:
-    """Return how many weights of a layer a path says that it holds, such as three in `qkv_proj`; a guess."""
+    """Guess from a path how many weights of a layer it holds, such as three for `qkv_proj`."""
     return next((parts for parts, words in _JOINED.items() if any(word in path.lower() for word in words)), 1)
 
 
 def _letter_fits(words: frozenset[str], name: str) -> bool:
-    """Return whether the last part of a layer's name is among the words, in a module's terms."""
+    """Return whether the words of a path include one that modules use for this weight, such as `wq` for `W_Q`."""
     letter = name.rpartition(".")[2].rpartition("_")[2]
     return bool(words & set(_WEIGHTS.get(letter, ())))
 
@@ -108,6 +108,6 @@ def _is_norm(words: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _words(path: str) -> frozenset[str]:
-    """Return the words of a path: between dots, underscores, and where small letters meet capital ones."""
+    """Return the words of a path, split at dots, at underscores and where lower case changes to upper case."""
     parts = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", path).lower().split(".")
     return frozenset(word for part in parts for word in (part, *part.split("_")) if word)

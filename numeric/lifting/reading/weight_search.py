@@ -1,4 +1,4 @@
-"""Which weight of a module is which of a layer, in which layout: a search that names and sizes direct.
+"""A search that assigns the weights of a module, in some layout, to those of a layer, guided by names and sizes.
 
 Result       assignments, the likeliest first; a run of both decides, and then the judge
 Assumes      the module was made with sizes that differ from one another, so that a number stands for one size
@@ -37,14 +37,14 @@ class Allowance:
     left: int
 
     def spend(self) -> None:
-        """Count one."""
+        """Count one dead end. Raise `SearchEnded` if no more are allowed."""
         self.left -= 1
         if self.left < 0:
             raise SearchEnded
 
 
 def _cut(layout: Layout, piece: Piece, done: Sequence[tuple[Variable, Piece, Layout]]) -> list[Layout]:
-    """Return a layout with the two orders of the parts of a weight; all parts of one part of a module have the same."""
+    """Return a layout with both orders of the parts of a weight, or with the order that a related part already has."""
     if piece.parts == 1 or piece.lengths or len(layout.groups[piece.axis % len(layout.groups)]) == 1:
         return [layout]
     known = [held.interleaved for _, other, held in done if other.parts > 1 and _root(other) == _root(piece)]
@@ -58,7 +58,7 @@ def solutions(
     names: Mapping[str, str],
     allowance: Allowance,
 ) -> Iterator[tuple[dict[Symbol, int], tuple[tuple[Variable, Piece, Layout], ...]]]:
-    """Yield which piece each weight (of those in `parameters`) is, in which layout, with the values of the sizes.
+    """Yield a piece and a layout for each weight in `parameters`, with the values of the sizes.
 
     The styles take turns, also at dead ends: each begins with the weights that names and order tell. A module keeps
     to one style, so that the others have no solution, which takes long to find out.
@@ -157,7 +157,7 @@ def _root(piece: Piece) -> str:
 def _unified(
     equations: list[tuple[Expr, int]], sizes: dict[Symbol, int], numbers: Numbers
 ) -> Iterator[dict[Symbol, int]]:
-    """Yield values of sizes for which expressions have given values; a free factor is one of the module's numbers."""
+    """Yield values of the sizes that solve the equations. An undetermined factor is tried with the module's numbers."""
     if not equations:
         yield sizes
         return
@@ -187,7 +187,7 @@ def _unified(
 def as_likely(
     assigned: tuple[tuple[Variable, Piece, Layout], ...], names: Mapping[str, str]
 ) -> list[tuple[tuple[Variable, Piece, Layout], ...]] | None:
-    """Return the other assignments that names and order leave as likely as this one; None where there are too many.
+    """Return the other assignments that are as likely as this one by names and order, or None if there are too many.
 
     Two parts of a module with weights of the same shapes may be exchanged where that does not read their paths worse,
     and what is stored as parts of one weight may alternate inside each head or not.
@@ -215,7 +215,7 @@ def as_likely(
 def _of_one_shape(
     assigned: Sequence[tuple[Variable, Piece, Layout]], names: Mapping[str, str]
 ) -> Iterator[list[list[int]]]:
-    """Yield groups of units with the same shapes: a unit is the places of what a module holds together, as a norm."""
+    """Yield groups of units with equal shapes. A unit is the indices of weights stored together, as in a norm."""
     units: dict[Any, list[int]] = {}
     for place, (_, piece, _) in enumerate(assigned):
         units.setdefault((_root(piece), piece.part), []).append(place)
@@ -229,7 +229,7 @@ def _of_one_shape(
 
 
 def _orders(units: Sequence[list[int]], assigned: Sequence[tuple[Variable, Piece, Layout]]) -> list[Mapping[int, int]]:
-    """Return the orders of units that read their paths no worse: which place gets the piece of which."""
+    """Return the permutations of units that match paths to names best, each as a map from an index to another."""
     if len(units) > _UNITS:
         return [{}] * (_AS_LIKELY + 1)
     scores: dict[int, list[Mapping[int, int]]] = {}
@@ -241,14 +241,14 @@ def _orders(units: Sequence[list[int]], assigned: Sequence[tuple[Variable, Piece
 
 
 def told_parts(one: Variable, other: Variable, held: Piece, piece: Piece) -> bool:
-    """Return whether two weights are parts of one whose order nothing tells, so that a verdict has to say it."""
+    """Return whether two weights are parts of one stored weight, in an order that the verdict must state."""
     return held.path == piece.path and stands_first(one.name, other.name, piece.path) is None
 
 
 def _against_names(
     weight: Variable, piece: Piece, done: Sequence[tuple[Variable, Piece, Layout]], names: Mapping[str, str]
 ) -> bool:
-    """Return whether the names of the module's weights say that this one and one before are the other way round.
+    """Return whether the module's names suggest that this weight and an earlier one are swapped.
 
     A module that uses `k_proj` for its queries may be the layer under that reading, and is a defect all the same: with
     the weights of another implementation it computes something else. The parts of one weight stand in the layer's

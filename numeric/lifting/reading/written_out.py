@@ -1,4 +1,4 @@
-"""A layer written out, with all its weights among its parameters.
+"""A layer with its parts inlined, and with all their weights among its parameters.
 
 A part that holds a family inside a family stays an application. The weights of its own parts, such as the norm of the
 queries in groups of heads, become inputs of it, and parameters of the whole layer: a module has them as well.
@@ -16,7 +16,7 @@ __all__ = ["written_out"]
 
 
 def written_out(layer: Layer) -> Layer:
-    """Return a layer without parts, except those that hold families inside a family; these have no weights."""
+    """Return a layer with its parts inlined. A part with a family inside a family stays, with its weights as inputs."""
     flat = inlined(layer)
     found: list[Variable] = []
     equations = [_with_inputs(equation, found) for equation in flat.equations]
@@ -24,7 +24,7 @@ def written_out(layer: Layer) -> Layer:
 
 
 def _with_inputs(equation: Equation, found: list[Variable]) -> Equation:
-    """Return an equation whose application takes its weights as inputs; add these to what was found."""
+    """Return an equation whose applied layer takes its weights as inputs. Add these weights to `found`."""
     node = equation.value
     if not isinstance(node, Apply) or equation.over is None or not inlined(node.layer).parameters or node.bound:
         return equation

@@ -22,7 +22,7 @@ LEADING_OUT = "W_O"
 
 
 def stored_shape(stored: Stored, weight: str, shapes: Mapping[str, Shape]) -> Shape:
-    """Return the required shape of a tensor, given the shapes of the weight and of those in the same tensor."""
+    """Return the required shape of a tensor, given the shapes of the weights that it stores."""
     if "{e}" in stored.name:
         return stored_shape(_of_one_expert(stored, 0), weight, _of_each(shapes))
     if stored.stacked:

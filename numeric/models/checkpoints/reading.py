@@ -71,7 +71,7 @@ class _Checkpoint:
     used: set[str] = field(default_factory=set)
 
     def read(self, name: str, shape: Shape, weight: str, stored: Stored, own: tuple[int, int] = (0, 1)) -> Any:
-        """Return a tensor, which must have the shape that the weight needs; further axes are taken together.
+        """Return a tensor in the shape that a weight needs, after its stored shape has been checked.
 
         Of a tensor with the columns of all layers it returns those of its `own`, one of so many.
         """
@@ -116,7 +116,7 @@ class _Checkpoint:
         return next((each for each in names if each in self.tensors), None)
 
     def _full(self, name: str) -> str:
-        """Return the name with the prefix of the tensors beside it."""
+        """Return the name with the prefix that related tensors have in the file."""
         neighbours = ((s, t.name) for s, t in self.tensors.items() if s.partition(".")[0] == name.partition(".")[0])
         return next((full.removesuffix(short) + name for short, full in neighbours if full.endswith(short)), name)
 
@@ -129,7 +129,7 @@ class _Checkpoint:
 
 
 def _of_two_axes(shape: Shape, axes: str) -> Shape:
-    """Return the shape of a tensor whose further axes are taken together: all, those before the last, or later ones."""
+    """Return the shape of a tensor with axes merged as `axes` says: all, all but the last, or all but the first."""
     if axes == "flat":
         return (prod(shape),)
     if axes in ("", "experts") or not shape:
@@ -138,12 +138,12 @@ def _of_two_axes(shape: Shape, axes: str) -> Shape:
 
 
 def _is_run(name: str, part: WeightTree) -> bool:
-    """Return whether a part is the layers of a run: repeated, or one whose keys and values later layers take."""
+    """Return whether a part is a run of layers: repeated, or a layer whose keys and values later layers use."""
     return part.count is not None or name.startswith("layers_")
 
 
 def _blocks(part: WeightTree) -> Mapping[str, WeightTree]:
-    """Return the different layers of a run by their names, the only one by none."""
+    """Return the different layers of a run by name. A run with only one has it under the empty name."""
     return part.parts if all(name.startswith("block_") for name in part.parts) else {"": part}
 
 
@@ -155,7 +155,7 @@ class _Writer:
     sizes: Mapping[Symbol, Integer]
 
     def grown(self, tree: WeightTree, path: str = "", number: int | None = None, layers: int = 1) -> dict[str, Any]:
-        """Return the weights of a tree; `number` is that of the layer that it belongs to, one of all `layers`."""
+        """Return the weights of a tree. `number` is the number of the layer that it belongs to, of `layers` in all."""
         shapes = {name: self._shape(f"{path}{name}", variable.shape) for name, variable in tree.parameters.items()}
         weights: dict[str, Any] = {name: self._weight(path, name, shapes, number, layers) for name in shapes}
         copies = {name: self._copies(f"{path}{name}", part) for name, part in tree.parts.items() if _is_run(name, part)}

@@ -113,7 +113,7 @@ def read_header(file: Path) -> dict[str, Tensor]:
 
 
 def read_json(file: Path, text: bytes) -> dict[str, Any]:
-    """Return the object of a JSON text; the name of the file is for the message.
+    """Return the object of a JSON text. Error messages name the file.
 
     Raises       InputError where the text is not UTF-8, not JSON, not an object, or has a key twice
     """
@@ -192,7 +192,7 @@ def _check_contiguous(file: Path, entries: Iterable[tuple[str, str, tuple[int, .
 
 
 def read_tensor(tensor: Tensor, dtype: DTypeLike = np.float32, cut: tuple[int, int, int] | None = None) -> Any:
-    """Return the numbers of a tensor; those stored in the requested type stay in the file until they are used.
+    """Return the entries of a tensor. If they need no conversion, they are read from the file when they are used.
 
     A `cut` is an axis, its first place and the number of places: nothing else is read.
 

@@ -103,7 +103,7 @@ def _check_shape(given: Given, name: str, shape: Any, actual: tuple[int, ...]) -
 
 
 def check_axes(given: Given, layer: Layer) -> None:
-    """Check that every axis has a whole length, and that no size that divides is 0.
+    """Check that every axis has a whole length, and that no size that is used as a divisor is 0.
 
     Definition   a length d_model/2 needs an even d_model, the mean of a row needs an entry, 1/sqrt(d_k) needs d_k >= 1
 

@@ -1,4 +1,4 @@
-"""One call of a layer: its arguments by name, checked in full once for each outline; their values at every call.
+"""The check of one call of a layer: names, types and shapes once for each outline, and values at every call.
 
 Definition   the outline of a call is all of it except the values: names, shapes and number types of all arrays,
              numbers of layers in lists, and the sizes given

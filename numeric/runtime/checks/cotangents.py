@@ -33,7 +33,7 @@ def check_cotangents(given: Given, layer: Gradient) -> None:
 
 
 def _cotangents(layer: Gradient) -> dict[Variable, Variable | None]:
-    """Return the gradients for outputs that a gradient takes, each with the array whose gradient the output is.
+    """Return the cotangents that a gradient layer takes, each with the array whose gradient the output is, or None.
 
     Result       {dY: None} for a first gradient; {d2dX: X, d2dW: W, dY: None}
                  for the gradient of that gradient

@@ -37,7 +37,7 @@ def size(given: Given, name: str, value: Any) -> int:
 
 
 def scalar(given: Given, name: str, value: Any) -> float:
-    """Return a scalar as a Python float: float32 arrays stay float32 beside it.
+    """Return a scalar as a Python float, so that arithmetic with float32 arrays stays in float32.
 
     Raises       InputError where it is not a positive number
     """

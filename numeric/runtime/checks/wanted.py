@@ -36,7 +36,7 @@ MOVED = (ColumnBroadcast, Member, RowBroadcast, Transpose)  # they only move the
 
 @lru_cache(maxsize=1024)
 def axes_to_check(layer: Layer) -> tuple[tuple[str, Axis], ...]:
-    """Return the axes of a layer and its parts that are more than a size or a number, each with a variable's name."""
+    """Return the axes in a layer and its parts whose length is an expression, each with the name of a variable."""
     own = [(name, along) for name, shape in layer.shapes.items() for along in shape]
     asked = [(name, along) for name, along in own if not isinstance(total(along), Symbol | Integer)]
     inner = [each for node in applications(layer) for each in axes_to_check(node.layer)]

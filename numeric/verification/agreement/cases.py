@@ -143,7 +143,7 @@ def _halved(layer: Layer) -> set[Basic]:
 
 
 def drawn(kind: str, shape: tuple[int, ...], rows: int, rng: np.random.Generator, dtype: DTypeLike = float) -> Any:
-    """Return a random array: normal numbers, a mask with 7 in 10 entries True, or numbers of so many rows."""
+    """Return a random array of one kind: normal numbers, a mask with 7 in 10 entries True, or numbers below `rows`."""
     if kind == "boolean":
         return rng.random(shape) < 0.7
     if kind == "integer":
@@ -152,7 +152,7 @@ def drawn(kind: str, shape: tuple[int, ...], rows: int, rng: np.random.Generator
 
 
 def _shaken(weights: Any, rng: Any) -> Any:
-    """Return weights with every entry moved, so that no bias is 0 and no scale 1."""
+    """Return weights with a random change of every entry, so that no bias is 0 and no scale is 1."""
     if isinstance(weights, dict):
         return {name: _shaken(value, rng) for name, value in weights.items()}
     if isinstance(weights, list):

@@ -1,4 +1,4 @@
-"""The value of a scalar formula at given arrays, by plain loops in Python floats: a derivation at one point.
+"""The value of a scalar formula of a derivation at given arrays, computed by plain loops in Python floats.
 
 Definition   `number(formula, arrays, values)` replaces entries by those of the arrays and symbols by the values, and
              evaluates sums term by term

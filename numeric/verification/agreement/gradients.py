@@ -124,11 +124,11 @@ class _Point:
         return _pairing(self.cotangents, changes) / COMPLEX_STEP, 0.0
 
     def slope_by_differences_at_best(self, path: Path, direction: Any) -> tuple[float, float]:
-        """Return the same from differences with the step size whose error is bounded best."""
+        """Return the slope from differences, and a bound of its error, for the step size with the smallest bound."""
         return min((self.slope_by_differences(path, direction, s) for s in REAL_STEPS), key=itemgetter(1))
 
     def slope_by_differences(self, path: Path, direction: Any, size: float) -> tuple[float, float]:
-        """Return the same from central differences of order six with a given step size."""
+        """Return the slope from central differences of order six with a given step size, and a bound of its error."""
         given, step = self.cotangents, size * direction
         around = [(self.values(path, k * step), self.values(path, -k * step)) for k in (1, 2, 3)]
         one, two, three = (_pairing(given, ahead) - _pairing(given, behind) for ahead, behind in around)
@@ -139,7 +139,7 @@ class _Point:
         return sixth, rounded + abs(sixth - fourth)
 
     def nearby(self, paths: Iterable[Path], rng: Any) -> "_Point":
-        """Return the point where every entry of the arrays is changed by one part in 2^20 of it, up or down."""
+        """Return a point with every entry of the arrays changed by a relative 2^-20, up or down."""
         arguments = self.arguments
         for path in paths:
             x = _at(arguments, path)
@@ -178,7 +178,7 @@ def cotangents(layer: Layer, arguments: Mapping[str, Any], sizes: Mapping[str, i
 
 
 def gradient_names(layer: Layer) -> list[str]:
-    """Return the arrays by which the gradient of a layer returns gradients, in order: real inputs, weights, parts."""
+    """Return the names of the arrays that a gradient is computed for, in order: real inputs, weights, parts."""
     tree = weight_tree(layer)
     return [*(identifier(v.name) for v in layer.inputs if v.kind == "real"), *tree.parameters, *tree.parts]
 

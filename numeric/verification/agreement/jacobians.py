@@ -90,7 +90,7 @@ def _sets_entries(assumption: Assumption) -> bool:
 
 
 def _compiles(layer: Layer) -> bool:
-    """Return whether a layer has a NumPy form; inputs with a matrix for each number do not."""
+    """Return whether a layer can be compiled to NumPy, unlike a routed product whose matrices are an input."""
     try:
         compile_layer(layer)
     except CompileError:
@@ -228,7 +228,7 @@ def _name(entry: Indexed) -> str:
 
 
 def _defining(derivation: Derivation, output: str) -> Layer:
-    """Return the definitions of a derivation as a layer whose inputs they do not define; tables are parameters."""
+    """Return the definitions of a derivation as a layer. Undefined arrays are its inputs, or parameters if tables."""
     defined = {equation.variable for equation in derivation.definitions}
     used = set().union(*(equation.value.atoms(Variable) for equation in derivation.definitions))
     given = sorted(used - defined, key=lambda variable: variable.name)

@@ -26,7 +26,7 @@ def loops() -> Mapping[str, Callable[..., Any]]:
 
 
 def rows_of(function: Callable[..., Any], arrays: Mapping[str, Any], numbers: Mapping[str, Any]) -> Rows:
-    """Return what loops compute as rows: a single row is a matrix, a number a row of one entry.
+    """Return the result of loops as a matrix. A vector becomes one row, and a number a row with one entry.
 
     Of the sizes and scalars in `numbers` a function gets those that it has arguments for.
     """

@@ -65,7 +65,7 @@ def hidden_keys_check(what: str, weights: Any, visible: Any) -> Check:
 
 
 def hidden_gradients_check(case: Case, function: Callable[..., Any] | None = None, seed: int = 0) -> Check:
-    """Return the largest gradient for a query that sees no key, a key that no row sees and its value: exactly 0.
+    """Return the largest gradient of queries that see no key, and of keys and values that no query sees: exactly 0.
 
     Definition   masked attention with its first row and its last key hidden; by default, the derived gradient
     """

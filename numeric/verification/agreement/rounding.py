@@ -93,21 +93,21 @@ own.register(Elementwise, lambda node: count_operations(node.args[0].formula.exp
 
 @own.register
 def _(node: Contraction) -> int:
-    """Return the terms of the sum of an entry, and the products of a term."""
+    """Return the number of terms in the sum of an entry, plus the number of products in a term."""
     terms = prod((int(count) for symbol, count in node.counts.items() if symbol not in node.indices), start=1)
     return (terms if node.sums else 0) + len(node.operands) - 1
 
 
 @own.register
 def _(node: Recurrence) -> int:
-    """Return an exponential, a product and a sum for each position; and a product with a row, written and added."""
+    """Return the roundings of a recurrence: three for each position, plus those of a product with the state, if any."""
     read = int(total(node.shape[len(node.factors[0].shape) - 1])) + 2 if node.factors else 0
     return (3 + read) * int(total(node.shape[0]))
 
 
 @own.register
 def _(node: Tabulated) -> int:
-    """Return the error of a table that feeds sines and cosines: an error of its angles is an absolute error of theirs.
+    """Return the error of a table of angles. Their sines and cosines have the same absolute error.
 
     The tables of layers grow or fall along each axis, so that the largest entry is at a corner; scalars count as 1.
     """

@@ -28,7 +28,7 @@ __all__ = ["UlpErrors", "errors_in_ulp"]
 
 @dataclass(frozen=True)
 class UlpErrors:
-    """The error of every entry, by both measures.
+    """The error of every entry, in units of the entry and in units of its row.
 
     Units        units in the last place
     """

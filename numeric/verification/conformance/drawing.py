@@ -79,7 +79,7 @@ def draw(layer: Layer, plan: Plan) -> Case:
 
 
 def _has_value(case: Case) -> bool:
-    """Return whether the layer has a value, also in the number type of the case, whose numbers end earlier."""
+    """Return whether the output is finite, in float64 and in the number type of the case, which has a smaller range."""
     if not np.isfinite(case.expected).all():
         return False
     with np.errstate(all="ignore"):

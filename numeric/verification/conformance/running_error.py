@@ -247,7 +247,7 @@ def _lipschitz(slope: float, roundings: int = LIBRARY) -> Rule:
 
 
 def _compared(value: Any, a: Bounded, b: Bounded) -> tuple[Any, Any]:
-    """A comparison is 0 or 1; where the difference is within the errors, it may be either."""
+    """Return the error of a comparison: 1 where the difference is within the errors, so that the result may change."""
     error = a.error + b.error
     return np.where((np.abs(a.value - b.value) <= error) & (error > 0), 1.0, 0.0), 0
 
@@ -309,7 +309,7 @@ def _broadcast_arrays(*arrays: Any) -> list[Bounded]:
 
 
 def _einsum(text: str, *operands: Any) -> Bounded:
-    """Return sums of products: the error is what larger factors would add, and a rounding of each term and factor."""
+    """Return sums of products. Their error is the effect of the errors of the factors, plus that of all roundings."""
     arithmetic = next(each.arithmetic for each in operands if isinstance(each, Bounded))
     parts = [_operand(each, arithmetic) for each in operands]
     given, wanted = text.replace("...", "").split("->")

@@ -73,7 +73,7 @@ def _plainer(case: Case, pinned: frozenset[str]) -> Iterator[Case]:
 
 
 def _smaller(plan: Plan, names: list[str], size: int) -> bool:
-    """Return whether a size for all names makes no size larger and several smaller."""
+    """Return whether setting these sizes to one value makes no size larger and several smaller."""
     return all(plan.sizes[name] >= size for name in names) and sum(plan.sizes[name] > size for name in names) > 1
 
 

@@ -87,7 +87,7 @@ def combined_sizes(
 
 
 def _covering(factors: int, first: list[list[int]], rows: int, rng: Any) -> Iterator[list[int]]:
-    """Yield rows of the three values: the given ones, then each time the best of several random ones by new triples."""
+    """Yield rows of the three values: the given rows, then each time the random one with the most new triples."""
     triples = np.array(list(combinations(range(factors), min(factors, 3))))
     weights = 3 ** np.arange(triples.shape[1])  # three values as the digits of a number in base 3
     met = np.zeros((len(triples), 3 ** triples.shape[1]), dtype=bool)

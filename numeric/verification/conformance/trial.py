@@ -67,7 +67,7 @@ def conformance(
     seed: int = 0,
     given: Mapping[str, Any] | None = None,
 ) -> Conformance:
-    """Test a function against a layer, until the first failure, whose case is then made small.
+    """Test a function against a layer up to the first failure, which is then reduced to a small case.
 
     Raises       InputError for an unknown framework, number type, size or scalar
     """

@@ -141,7 +141,7 @@ def latent_attention(
 def lightning_indexer(
     X: Array, c_Q: Array, W_Q: Array, W_R: Array, W_K: Array, W_w: Array, key_norm: Mapping[str, Array]
 ) -> Matrix:
-    """Return the scores of all keys at all positions; the first columns of a key are turned, in halves.
+    """Return the scores of all keys at all positions. The first d_r columns of a key are rotated, in halves.
 
     Shapes       X (n, d_model), c_Q (n, r_Q), W_Q (h_I, r_Q, d_P), W_R (h_I, r_Q, d_r), W_K (d_model, d_r + d_P),
                  W_w (d_model, h_I) -> I (n, n)
@@ -164,7 +164,7 @@ def lightning_indexer(
 @loops_of("sparse_latent_attention")
 @at_fifty_digits
 def sparse_latent_attention(X: Array, I: Array, M: Array, k_I: int, **weights: Any) -> Matrix:
-    """Return latent attention to the k_I visible keys with the largest scores, of equal ones the first.
+    """Return latent attention to the k_I visible keys with the largest scores. Of equal scores the first count.
 
     Shapes       I and M (n, n); the others are those of `latent_attention`
     Raises       ValueError where shapes disagree, or d_r is odd

@@ -1,4 +1,4 @@
-r"""Layers whose states are corrected by what they say about a key, one position after the other.
+"""Layers that correct their state by its error for a key (the delta rule), one position after the other.
 
 Definition   gated delta rule   S = exp(L) S; S = S + eta k (v - S^T k)^T; y = S^T q / sqrt(k_D)
              Gated DeltaNet     keys and queries of unit length, one decay for a head: L = -exp(A) softplus(x W_T + b)
@@ -28,7 +28,7 @@ def _softplus(x: Any) -> Any:
 
 
 def _read_of_state(Q: Matrix, K: Matrix, V: Matrix, L: Matrix, eta: Vector) -> Matrix:
-    """Return what one head reads of its state; L has a row for each position, of one number or of one for each row."""
+    """Return the output of one head. L has one decay for each position, or one for each row of the state."""
     S = [[mp.zero] * len(V[0]) for _ in K[0]]
     found: Matrix = []
     for query, key, value, decays, share in zip(Q, K, V, L, eta, strict=True):
@@ -43,7 +43,7 @@ def _read_of_state(Q: Matrix, K: Matrix, V: Matrix, L: Matrix, eta: Vector) -> M
 
 
 def _column(X: Any, *places: int) -> Any:
-    """Return the members at fixed places after the first axis, for all positions."""
+    """Return the entries at fixed indices along the axes after the first, for all positions."""
     for place in places:
         X = [each[place] for each in X]
     return X
@@ -51,7 +51,7 @@ def _column(X: Any, *places: int) -> Any:
 
 @at_fifty_digits
 def gated_delta_rule(Q: Array, K: Array, V: Array, L: Array, eta: Array) -> Any:
-    """Return what every head reads of its state.
+    """Return the output of every head: the query times its state, which the delta rule corrects.
 
     Shapes       Q and K (n, g, k), V (n, g, r, v), L and eta (n, g, r) -> Y (n, g, r, v)
     Raises       ValueError where shapes disagree
@@ -96,7 +96,7 @@ def _parts(rows: Matrix, width: int) -> Any:
 
 
 def _gated(heads: Sequence[Matrix], gates: Matrix, gamma: Any) -> Matrix:
-    """Return the norms of what the heads read, side by side, times the gates."""
+    """Return the RMS norms of the outputs of the heads, side by side, times the gates."""
     normed = [rms_norm(head, gamma, mp.mpf(1) / 10**6) for head in heads]
     together = [[x for head in normed for x in head[t]] for t in range(len(gates))]
     return [[x * g for x, g in zip(*both, strict=True)] for both in zip(together, gates, strict=True)]

@@ -18,7 +18,7 @@ __all__ = ["decaying_heads", "lightning_attention"]
 @loops_of("decaying_heads")
 @at_fifty_digits
 def decaying_heads(Q: Array, K: Array, V: Array) -> list[Matrix]:
-    """Return what every head reads of its state at every position.
+    """Return the output of every head at every position: the query times its decaying state.
 
     Shapes       Q, K and V (h, n, d_k) -> R (n, h, d_k)
     Raises       ValueError where shapes disagree

@@ -73,7 +73,7 @@ def probabilities(
     target_visible: Array | None = None,
     **given: Any,
 ) -> Matrix:
-    """Return the probabilities of the Transformer, by the names of the layer; `given` are stacks and options."""
+    """Return the probabilities of the Transformer, for arguments named as in the layer and in `given`."""
     return transformer(source, target, {"E": E}, source_mask=source_visible, target_mask=target_visible, **given)[1]
 
 
@@ -87,7 +87,7 @@ def loss(
     target_visible: Array | None = None,
     **given: Any,
 ) -> Any:
-    """Return the mean cross-entropy of the Transformer's logits against labels, by the names of the layer."""
+    """Return the mean cross-entropy of the Transformer's logits against labels, for arguments named as in the layer."""
     logits, _ = transformer(source, target, {"E": E}, source_mask=source_visible, target_mask=target_visible, **given)
     return cross_entropy(logits, labels)
 

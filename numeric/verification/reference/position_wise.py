@@ -180,7 +180,7 @@ def rms_norm(X: Array, gamma: Array, eps: float = 1e-5) -> Matrix:
 @loops_of("compressed_rms_norm")
 @at_fifty_digits
 def compressed_rms_norm(X: Array, gamma: Array, eps: float = 1e-5) -> Matrix:
-    """Return the rows that minus their sum makes rows of mean 0, divided by the root of the mean square, then scaled.
+    """Return the first d entries of the scaled RMS norm of each row with one more entry, which makes its sum 0.
 
     Definition   y_j = gamma_j x_j / sqrt(sum_k x_k^2 / (d + 1) + eps), k = 1, ..., d + 1, x_{d+1} = -sum_{k <= d} x_k
     Shapes       X (n, d), gamma (d,) -> (n, d)
@@ -261,7 +261,7 @@ def sparse_gated_feed_forward(X: Array, W_gate: Array, W_up: Array, W_down: Arra
 @loops_of("augmented_residual")
 @at_fifty_digits
 def augmented_residual(X: Array, W_left: Array, W_right: Array, branch_norm: Mapping[str, Array]) -> Matrix:
-    """Return the rows plus the norm of a map of low rank.
+    """Return the rows plus the RMS norm of a linear map of them with low rank.
 
     Definition   x + RMSNorm(x W_left W_right)
     Shapes       X (n, d_model), W_left (d_model, r_A), W_right (r_A, d_model) -> (n, d_model)

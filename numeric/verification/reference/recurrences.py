@@ -90,7 +90,7 @@ def causal_convolution(X: Array, K: Array, b: Array) -> Matrix:
 @loops_of("selective_states")
 @at_fifty_digits
 def selective_states(V: Array, Delta: Array, B: Array, C: Array, A: Array, D: Array) -> Matrix:
-    """Return what the states of a selective state space show.
+    """Return the outputs of a selective state space: the states times C, plus the inputs times D.
 
     Shapes       V and Delta (n, d), B and C (n, s), A (d, s), D (d,) -> Y (n, d)
     Raises       ValueError where shapes disagree
@@ -137,7 +137,7 @@ def selective_state_space(
 def head_states(
     V: Array, Delta: Array, B: Array, C: Array, A: Array, D: Array, d_S: int, r_S: int, d_state: int
 ) -> Matrix:
-    """Return what the states of all heads show.
+    """Return the outputs of a state space with heads: the states times C, plus the inputs times D.
 
     Shapes       V (n, heads d_S), Delta (n, heads), B and C (n, groups d_state), A and D (heads,) -> Y (n, heads d_S)
     Raises       ValueError where shapes disagree

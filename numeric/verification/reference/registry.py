@@ -12,7 +12,7 @@ LOOPS: dict[str, Callable[..., Any]] = {}
 
 
 def loops_of(*layers: str, **options: Any) -> Callable[[Loops], Loops]:
-    """Let a function, called with these options, compute the layers of these names.
+    """Register a function, called with these options, as the loops of the layers with these names.
 
     Its arguments have the names of the layer's inputs and weights; sizes and scalars of the layer are passed where it
     has an argument of that name.

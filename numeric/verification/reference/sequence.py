@@ -59,7 +59,7 @@ def convolution(X: Array, W: Array, b: Array) -> Matrix:
 @loops_of("grouped_convolution", "weight_normed_convolution")
 @at_fifty_digits
 def grouped_convolution(X: Array, W: Array, b: Array, gamma: Array | None = None) -> Matrix:
-    """Return the convolution of each group of columns with a kernel of its own; with gamma its positions are normed.
+    """Return the convolution of each group of columns with its kernel, normalised at each position if gamma is given.
 
     Shapes       X (n, g*d), W (g, w*d, d), b (g*d,), gamma (w,) -> Y (n, g*d)
     Raises       ValueError where shapes disagree
@@ -89,7 +89,7 @@ def grouped_convolution(X: Array, W: Array, b: Array, gamma: Array | None = None
 @loops_of("recurrent_step")
 @at_fifty_digits
 def recurrent_step(x: Array, h_0: Array, W: Array, U: Array, b: Array) -> Vector:
-    """Return the state after a position.
+    """Return the state of a recurrent network after one step.
 
     Shapes       x (d_in,), h_0 (d,), W (d_in, d), U (d, d), b (d,) -> h_1 (d,)
     Raises       ValueError where shapes disagree
@@ -117,7 +117,7 @@ def rotary_embedding(X: Array, halves: bool = False) -> Matrix:
 @loops_of("rotary_embedding_axes")
 @at_fifty_digits
 def rotary_embedding_axes(X: Array, p_0: Array, p_1: Array, w_1: int) -> Matrix:
-    """Return every pair of halves rotated by its frequency times a position: the first w_1 pairs by that of axis 0.
+    """Return pairs of columns rotated by frequency times position. The first w_1 pairs use p_0, the others p_1.
 
     Shapes       X (n, d_k), p_0 and p_1 (n,) -> Y (n, d_k)
     Raises       ValueError where d_k is odd
@@ -127,7 +127,7 @@ def rotary_embedding_axes(X: Array, p_0: Array, p_1: Array, w_1: int) -> Matrix:
 
 
 def _turned(name: str, X: Matrix, position: Callable[[int, int], Any], halves: bool) -> Matrix:
-    """Return every pair of columns rotated by its frequency times its position in the row."""
+    """Return every pair of columns rotated by its frequency times `position(row, pair)`."""
     d_k = len(X[0])
     if d_k % 2:
         raise ValueError(f"{name}: d_k is {d_k}; pass rows of even length.")
@@ -177,7 +177,7 @@ def patch_embedding(U: Array, W: Array, b: Array) -> Matrix:
 @loops_of("audio_stem")
 @at_fifty_digits
 def audio_stem(X: Array, conv_1: dict[str, Array], conv_2: dict[str, Array]) -> Matrix:
-    """Return the states of every other frame of a spectrum.
+    """Return one row for every two frames of a spectrum, computed by two convolutions with GELU.
 
     Shapes       X (frames, mel), conv_1 W (3 mel, d_model), conv_2 W (3 d_model, d_model), b (d_model,)
                  -> Y (frames/2, d_model)

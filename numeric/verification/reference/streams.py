@@ -52,7 +52,7 @@ def predicted_streams(X: Array, R: Array, W_P: Array) -> Matrix:
 @loops_of("corrected_streams")
 @at_fifty_digits
 def corrected_streams(X: Array, Z: Array, R: Array, W_K: Array) -> Matrix:
-    """Return every stream moved by what the first one differs from Z, each by its own share.
+    """Return every stream plus its share of the difference between Z and the first stream.
 
     Shapes       X (n, S*d_model), Z (n, d_model), R (n, S), W_K (S, S) -> (n, S*d_model)
     """
@@ -69,7 +69,7 @@ def corrected_streams(X: Array, Z: Array, R: Array, W_K: Array) -> Matrix:
 
 @at_fifty_digits
 def new_streams(Z: Array, W: Array) -> Matrix:
-    """Return the rows and maps of them of the same mean square, side by side.
+    """Return the rows and linear maps of them, rescaled to the mean square of the rows, side by side.
 
     Shapes       Z (n, d_model), W (S - 1, d_model, d_model) -> (n, S*d_model)
     """
@@ -80,7 +80,7 @@ def new_streams(Z: Array, W: Array) -> Matrix:
 
 @at_fifty_digits
 def joined_streams(X: Array, W: Array) -> Matrix:
-    """Return the mean of the first stream and of maps of the others of its mean square.
+    """Return the mean of the first stream and of linear maps of the others, rescaled to its mean square.
 
     Shapes       X (n, S*d_model), W (S - 1, d_model, d_model) -> (n, d_model)
     """
@@ -100,6 +100,6 @@ def _apart(row: Array, count: int) -> list[Array]:
 
 
 def _sized(row: Array, like: Array) -> Array:
-    """Return a row times the number that gives it the mean square of another one."""
+    """Return a row rescaled to the mean square of another row."""
     own, wanted = (sum(x * x for x in each) / len(each) for each in (row, like))
     return [x * mp.sqrt(wanted) / mp.sqrt(max(own, mp.mpf(1) / 10**5)) for x in row]

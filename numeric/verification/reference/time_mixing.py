@@ -16,7 +16,7 @@ __all__ = ["channel_mixing", "time_mixing"]
 
 
 def _product(rows: Matrix, mu: list[Any], W: Matrix) -> Matrix:
-    """Return the product of rows, mixed with those before them, and a matrix."""
+    """Return the product of a matrix with rows, each mixed with the row before it."""
     before = [[mp.zero] * len(mu), *rows[:-1]]
     mixed = [
         [m * x + (1 - m) * b for m, x, b in zip(mu, *both, strict=True)] for both in zip(rows, before, strict=True)
@@ -32,7 +32,7 @@ def _gates(rows: Matrix) -> Matrix:
 def time_mixing(
     X: Array, mu_R: Array, W_R: Array, mu_K: Array, W_K: Array, mu_V: Array, W_V: Array, c: Array, u: Array, W_O: Array
 ) -> Matrix:
-    """Return the rows that are mixed over time.
+    """Return the RWKV time mixing of rows: a gated, decaying average of the values up to each position.
 
     Shapes       X (n, d_model); weights as in the layer -> O (n, d_model)
     Raises       ValueError where shapes disagree
@@ -67,7 +67,7 @@ def time_mixing(
 @loops_of("channel_mixing")
 @at_fifty_digits
 def channel_mixing(X: Array, mu_R: Array, W_R: Array, mu_K: Array, W_K: Array, W_V: Array) -> Matrix:
-    """Return the rows whose channels are mixed.
+    """Return the RWKV channel mixing of rows: a gated feed-forward network with squared ReLU.
 
     Shapes       X (n, d_model); weights as in the layer -> O (n, d_model)
     Raises       ValueError where shapes disagree

@@ -22,7 +22,7 @@ def test_words_on_a_mark_come_before_the_options_of_the_command():
         ("height=3.3in", "there are steps, "),
         ("macros", "`derivations export --macros`"),
         ("width=3.3", "is no length"),
-        ("set", "behind set there is no number"),
+        ("set", "after set there is no number"),
         ("set d_k=0", "an integer >= 1"),
         ("set d_k=" + "9" * 99, "an integer >= 1"),
         ("math=html", "choose one of dollars"),

@@ -227,7 +227,7 @@ def test_a_smaller_array_beside_a_larger_is_told_how_to_repeat():
 
 def test_a_function_of_ones_own_needs_its_variables_and_a_formula():
     x = Symbol("x", real=True)
-    with pytest.raises(TypeError, match=r"has no variable: write it behind the formula, named\('f', ..., x\)"):
+    with pytest.raises(TypeError, match=r"has no variable: write it after the formula, named\('f', ..., x\)"):
         named("f", x**2)
     for formula in ("x**2", lambda t: t):
         with pytest.raises(TypeError, match="a function has a name, a formula and its variables"):

@@ -189,7 +189,7 @@ def test_a_text_longer_than_there_is_room_for_is_refused() -> None:
     layer, weights, sizes = scored("gpt2")
     kept = Decoder(layer, weights, sizes).start(5)
     kept.extend(np.array([1, 2, 3]))
-    with pytest.raises(InputError, match="there is room for 5 positions, not for 3 behind 3; start a text"):
+    with pytest.raises(InputError, match="there is room for 5 positions, not for 3 after 3; start a text"):
         kept.extend(np.array([1, 2, 3]))
     kept.extend(np.array([1, 2]))
 

@@ -23,7 +23,7 @@ __all__ = ["clip", "siglip"]
 @family("metaclip_2", {"MetaClip2Model": "metaclip_2"}, runs=True)
 @family("clip", {"CLIPModel": "clip"}, runs=True)
 def clip(f: Fields, kind: str) -> Parts:
-    """CLIP (Radford et al. 2021): both rows go through a matrix, to as many columns; so do those of MetaCLIP 2."""
+    """CLIP (Radford et al. 2021) and MetaCLIP 2: a matrix projects both pooled rows to the same width."""
     f.take("logit_scale_init_value", None)
     for field in ("text_config_dict", "vision_config_dict"):
         f.only(field, None)
@@ -34,7 +34,7 @@ def clip(f: Fields, kind: str) -> Parts:
 
 @family("siglip", {"SiglipModel": "siglip"}, runs=True)
 def siglip(f: Fields, kind: str) -> Parts:
-    """SigLIP (Zhai et al. 2023): the linear map of the text's row has the width of the pictures, scores a bias."""
+    """SigLIP (Zhai et al. 2023): text rows are projected to the width of image rows, and scores have a bias."""
     parts = _pair(f, kind, Compared(biased=True))
     wide, width = f.values.pop(size("d_pooled")), f.values[of_pictures(d_model)]
     if wide != width:
@@ -43,7 +43,7 @@ def siglip(f: Fields, kind: str) -> Parts:
 
 
 def _pair(f: Fields, name: str, how: Compared, width: Symbol | None = None) -> Parts:
-    """Return the model of texts with its tower of pictures, whose row goes through a matrix if a width is given."""
+    """Return the text model with its image tower, whose pooled row is projected if a width is given."""
     (text, texts), (pictures, seen) = (
         _tower(f, f"{name}_{side}_model", f"{side}_config") for side in ("text", "vision")
     )
@@ -61,7 +61,7 @@ def _pair(f: Fields, name: str, how: Compared, width: Symbol | None = None) -> P
 
 
 def _tower(f: Fields, model_type: str, field: str) -> tuple[Parts, Fields]:
-    """Return the parts of a model inside, with the names of its weights, and the fields that were read."""
+    """Return the parts of a nested model with the names of its weights, and the fields that were read."""
     config = dict(f.table(field) or {})
     if (given := config.pop("model_type", model_type)) != model_type:
         raise f.error(f"{field}.model_type", f"is {shown(given)}; only {model_type} is read there")

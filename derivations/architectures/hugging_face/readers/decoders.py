@@ -110,7 +110,7 @@ def codegen(f: Fields, kind: str) -> Parts:
 
 @family("gpt_neox", decoder_heads("GPTNeoX"), GPT_NEOX)
 def gpt_neox(f: Fields, kind: str) -> Parts:
-    """GPT-NeoX and Pythia (Black et al. 2022; Biderman et al. 2023): in parallel after two norms."""
+    """GPT-NeoX and Pythia (Black et al. 2022; Biderman et al. 2023): parallel sub-layers, each after its norm."""
     f.whole("max_position_embeddings", None, none=True)
     layer_norm = norm(f, "layer_norm_eps", "1e-5")
     divided_heads(f, "hidden_size", "num_attention_heads")
@@ -146,7 +146,7 @@ def opt(f: Fields, kind: str) -> Parts:
 
 @family("bloom", decoder_heads("Bloom"), BLOOM)
 def bloom(f: Fields, kind: str) -> Parts:
-    """BLOOM (BigScience Workshop 2022): biases by distance, a norm after the embedding."""
+    """BLOOM (BigScience Workshop 2022): ALiBi biases, a norm after the embedding."""
     f.only("apply_residual_connection_post_layernorm", False)
     layer_norm = norm(f, "layer_norm_epsilon", "1e-5")
     other = {"hidden_size": ("n_embed",), "n_head": ("num_attention_heads",)}
@@ -161,7 +161,10 @@ def bloom(f: Fields, kind: str) -> Parts:
 
 
 def by_distance(f: Fields, heads: int, *, scaled: bool = False) -> Alibi:
-    """Return biases by distance; if the number of heads is not a power of two, with the largest power below it."""
+    """Return ALiBi biases.
+
+    `power` is set where the number of heads is not a power of two.
+    """
     power = 1 << (heads.bit_length() - 1)
     return Alibi(None if power == heads else f.let(size("h_power"), power), scaled)
 

@@ -64,7 +64,9 @@ class IndexerDefaults:
 
 @dataclass(frozen=True)
 class Defaults:
-    """Defaults of the fields that concern latent rows and experts, as the library has them; `dense` first layers.
+    """The library's defaults for latent attention and experts.
+
+    The first `dense` layers have no experts.
 
     A group of experts is ranked by the sum of its `best` largest scores.
     """
@@ -85,7 +87,10 @@ class Defaults:
 @family("kimi_k2", decoder_heads("DeepseekV3"), DEEPSEEK_V3)
 @family("deepseek_v3", decoder_heads("DeepseekV3"), DEEPSEEK_V3)
 def deepseek_v3(f: Fields, kind: str) -> Parts:
-    """DeepSeek-V3 (DeepSeek-AI 2024), the main model; Kimi K2 (Kimi Team 2025) has other sizes and one group."""
+    """DeepSeek-V3 (DeepSeek-AI 2024) without its prediction layers.
+
+    Kimi K2 (Kimi Team 2025) has other sizes and one group.
+    """
     for field, understood in _UNDERSTOOD.items():
         f.only(field, understood)
     _prediction_layers(f)
@@ -145,7 +150,7 @@ def _sparse(f: Fields, kind: str, usual: Defaults) -> Parts:
 
 @family("deepseek_v2", decoder_heads("DeepseekV2"), DEEPSEEK_V3)
 def deepseek_v2(f: Fields, kind: str) -> Parts:
-    """DeepSeek-V2 (DeepSeek-AI 2024): experts chosen by softmax, whose weights are not made to add up to 1."""
+    """DeepSeek-V2 (DeepSeek-AI 2024): experts chosen by softmax, with weights that are not normalised."""
     for field, understood in (("scoring_func", "softmax"), ("moe_layer_freq", 1)):
         f.only(field, understood)
     grouped = f.choice("topk_method", {"greedy": False, "group_limited_greedy": True}, "greedy")
@@ -171,7 +176,7 @@ def _listed_dense(f: Fields) -> int | None:
         return None
     dense = listed.count("dense")
     if listed != ["dense"] * dense + ["sparse"] * (len(listed) - dense):
-        raise f.error("mlp_layer_types", "has a dense layer behind one with experts, which is not understood")
+        raise f.error("mlp_layer_types", "has a dense layer after one with experts, which is not understood")
     if len(listed) != f.whole("num_hidden_layers"):
         raise f.error("mlp_layer_types", f"has {len(listed)} entries, and another number of layers is given")
     return dense
@@ -260,7 +265,7 @@ def _of_kimi(f: Fields, count: int) -> list[str]:
 
 
 def with_experts(f: Fields, kind: str, usual: Defaults) -> Parts:
-    """Return a decoder whose first layers are dense."""
+    """Return a decoder with latent attention, dense first layers and experts in the others."""
     rms = norm(f, "rms_norm_eps", usual.eps, "rms")
     f.size(d_model, "hidden_size")
     attention = _latent_attention(f, usual)
@@ -286,7 +291,7 @@ def _decoder(f: Fields, kind: str, layers: tuple[Run, ...], rms: Norm, *, tied: 
 
 
 def experts_replaced(parts: Parts, **changes: object) -> Parts:
-    """Return the same decoder with other fields of its experts."""
+    """Return the same decoder with some fields of its experts changed."""
     assert parts.decoder is not None
 
     def changed(block: Block) -> Block:

@@ -69,7 +69,7 @@ def t5(f: Fields, kind: str) -> Parts:
 
 @family("mt5", decoder_heads("MT5", "ForConditionalGeneration") | {"MT5EncoderModel": "encoder"}, T5)
 def mt5(f: Fields, kind: str) -> Parts:
-    """MT5 (Xue et al. 2021): T5 with a gated network, and scores that are never scaled."""
+    """MT5 (Xue et al. 2021): T5 with a gated network, and scores of tokens that are never scaled."""
     parts = _t5(f, kind, "gated-gelu")
     return replace(parts, head=replace(parts.head, scale=Integer(1)))
 
@@ -111,7 +111,7 @@ def _t5(f: Fields, kind: str, network: str) -> Parts:
 
 
 def _feed_forward_of_t5(f: Fields, usual: str) -> FeedForward:
-    """Return two matrices and an activation, or three matrices if the word is "gated-" and an activation."""
+    """Return the network: gated, with three matrices, if the field starts with "gated-", else with two."""
     word = f.take("feed_forward_proj", usual)
     gated = isinstance(word, str) and word.startswith("gated-")
     name = word.removeprefix("gated-") if isinstance(word, str) else word
@@ -124,7 +124,7 @@ def _feed_forward_of_t5(f: Fields, usual: str) -> FeedForward:
 
 
 def _head_of_t5(f: Fields, kind: str) -> Head:
-    """Return scores from the token table, times 1 / sqrt(d_model); from T5 1.1 on a separate matrix without a scale."""
+    """Return the head: tied with the scale 1 / sqrt(d_model) or, from T5 1.1 on, separate without a scale."""
     head = language_head(f, "none" if kind == "encoder" else kind, tied=True)
     if head.kind == "none":
         f.take("scale_decoder_outputs", None)
@@ -228,7 +228,7 @@ def marian(f: Fields, kind: str) -> Parts:
 
 
 def _with_sinusoids(parts: Parts, sinusoids: Sinusoids, *, counted: bool) -> Parts:
-    """Return both stacks with sinusoidal positions, whose table is `counted` among the parameters or is not."""
+    """Return both stacks with sinusoidal positions, whose table counts as parameters if `counted`."""
 
     def changed(stack: Stack | None) -> Stack | None:
         if stack is None:
@@ -252,7 +252,10 @@ def _bart(
     scaled: bool = False,
     function: str = "gelu",
 ) -> Parts:
-    """Return the stacks; `unused` rows stand before those of positions, and embeddings are normed if `normed`."""
+    """Return both stacks and the head of BART.
+
+    The tables of positions start with `unused` rows. Embeddings have a norm if `normed`.
+    """
     f.only("is_decoder", False)
     f.only("is_encoder_decoder", True)
     f.only("normalize_embedding", True)
@@ -301,7 +304,7 @@ def whisper(f: Fields, kind: str) -> Parts:
 
 @family("voxtral_encoder", {"VoxtralEncoder": "none"}, WHISPER_ENCODER)
 def voxtral_encoder(f: Fields, kind: str) -> Parts:
-    """The encoder of Voxtral (Liu et al. 2025): Whisper's."""
+    """The encoder of Voxtral (Liu et al. 2025), which is the same as Whisper's."""
     for field in ("vocab_size", "scale_embedding"):  # of the decoder
         f.take(field, None)
     other = {"hidden_size": ("d_model",), "num_attention_heads": ("encoder_attention_heads",)}

@@ -1,4 +1,4 @@
-"""Encoders of tokens that differ from BERT in what surrounds the layers, or from Llama in the mask."""
+"""Text encoders related to BERT: ELECTRA, ALBERT, EuroBERT, Jina Embeddings, Nomic Embed, ModernBERT and Ettin."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ __all__ = [
     "bert-generation", {"BertGenerationEncoder": "none", "BertGenerationDecoder": "language_model"}, BERT_GENERATION
 )
 def bert_generation(f: Fields, kind: str) -> Parts:
-    """BERT as it encodes or writes texts (Rothe et al. 2020): no segments, scores of tokens from the last rows."""
+    """BERT as an encoder or a decoder (Rothe et al. 2020): no segments, scores of tokens from the last rows."""
     _, stack = token_encoder(f, segmented=False)
     tied = f.flag("tie_word_embeddings", True)
     head = Head("none") if kind == "none" else Head("language_model", tied=tied, bias=True)
@@ -97,7 +97,7 @@ def electra(f: Fields, kind: str) -> Parts:
 
 @family("eurobert", {"EuroBertForMaskedLM": "language_model", "EuroBertModel": "none"}, EUROBERT)
 def eurobert(f: Fields, kind: str) -> Parts:
-    """EuroBERT (Boizard et al. 2025): Llama whose rows see those after them."""
+    """EuroBERT (Boizard et al. 2025): Llama with bidirectional attention."""
     for field in ("mask_token_id", "classifier_pooling"):
         f.take(field, None)
     decoder = Decoder(eps=("rms_norm_eps", "1e-5"), network_biases=("mlp_bias", False), head_bias=("mlp_bias", False))
@@ -168,7 +168,7 @@ def modernbert(f: Fields, kind: str) -> Parts:
     "modernbert-decoder", {"ModernBertDecoderForCausalLM": MASKED, "ModernBertDecoderModel": "none"}, MODERNBERT_DECODER
 )
 def modernbert_decoder(f: Fields, kind: str) -> Parts:
-    """Ettin (Weller et al. 2025): ModernBERT whose rows see those before them, in two of three layers half as far."""
+    """Ettin (Weller et al. 2025): causal ModernBERT with a window of half `local_attention` in two of three layers."""
     return _modernbert(f, kind, causal=True)
 
 

@@ -1,4 +1,4 @@
-"""Encoders of tokens: BERT, RoBERTa and their relatives, DistilBERT, MPNet, DeBERTa."""
+"""Text encoders: BERT, RoBERTa and their relatives, DistilBERT, MPNet, DeBERTa."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def labels(f: Fields, usual: int = 2) -> int:
 
 
 def masked_head(f: Fields, kind: str, pooler: Named, inner: Named, layer_norm: Norm) -> Head:
-    """Return a head of an encoder of tokens; `inner` and `layer_norm` precede the scores of tokens."""
+    """Return the head of a text encoder. Before the scores of tokens come `inner` and `layer_norm`."""
     tied = f.flag("tie_word_embeddings", True)
     if kind in ("masked_language_model", "pretraining"):
         return Head(kind, tied=tied, bias=True, activation=inner, norm=layer_norm)  # type: ignore[arg-type]
@@ -125,13 +125,13 @@ def bert(f: Fields, kind: str) -> Parts:
 
 @family("splinter", {"SplinterModel": "none"}, BERT)
 def splinter(f: Fields, kind: str) -> Parts:
-    """Splinter (Ram et al. 2021), without what chooses the spans of answers: BERT without a pooler."""
+    """Splinter (Ram et al. 2021) without its span selection layer: BERT without a pooler."""
     return chinese_clip_text(f, kind)
 
 
 @family("chinese_clip_text_model", {"ChineseCLIPTextModel": "pooler"}, BERT)
 def chinese_clip_text(f: Fields, kind: str) -> Parts:
-    """The tower of Chinese CLIP for texts (Yang et al. 2022): BERT, whose rows always see those after them."""
+    """The text tower of Chinese CLIP (Yang et al. 2022): BERT with bidirectional attention only."""
     f.only("is_decoder", False)
     return bert(f, kind)
 
@@ -148,7 +148,7 @@ def chinese_clip_text(f: Fields, kind: str) -> Parts:
     BERT,
 )
 def ernie(f: Fields, kind: str) -> Parts:
-    """ERNIE (Sun et al. 2019): BERT, without the rows for tasks that later versions add."""
+    """ERNIE (Sun et al. 2019): BERT, without the task embeddings of later versions."""
     f.only("use_task_id", False)
     f.take("task_type_vocab_size", None)
     return bert(f, kind)
@@ -235,7 +235,7 @@ def _roberta(f: Fields, kind: str, layer_norm: Norm, stack: Stack) -> Parts:
 
 @family("deberta-v2", encoder_heads("DebertaV2", "none"), DEBERTA_V2)
 def deberta_v2(f: Fields, kind: str) -> Parts:
-    """DeBERTa versions 2 and 3 (He et al. 2021, 2023): scores of content with distance, without a convolution."""
+    """DeBERTa versions 2 and 3 (He et al. 2021, 2023): disentangled attention, without a convolution."""
     f.only("conv_kernel_size", 0)
     f.only("is_decoder", False)
     for field in ("conv_act", "conv_groups"):  # of the convolution alone
@@ -258,7 +258,7 @@ def deberta_v2(f: Fields, kind: str) -> Parts:
 
 
 def _disentangled(f: Fields, layer_norm: Norm) -> Attention:
-    """Return attention whose scores have terms of distances, or are divided as if they had."""
+    """Return disentangled attention, or plain attention with the score scale of disentangled attention."""
     given = f.take("pos_att_type", None)
     words = given.lower().split("|") if isinstance(given, str) else given or []
     terms = {str(each).strip() for each in words} if isinstance(words, list) else {str(words)}

@@ -81,7 +81,7 @@ def decoder_of(f: Fields, kind: str, layers: tuple[Run, ...], rms: Norm, *, tied
 
 
 def window_of(f: Fields, default: int | None, *, used: bool = True) -> Expr | None:
-    """Return the number of positions that a position sees, or None for all, also if windows are not used."""
+    """Return the number of positions that a position sees, or None if it sees all or windows are not used."""
     width = f.whole("sliding_window", default if used else None, none=True, least=1 if used else 0)
     return None if width is None or not used else f.let(size("window"), width)
 

@@ -106,7 +106,7 @@ def _gemma(
 
 
 def cap(f: Fields, field: str, default: str | None) -> Rational | None:
-    """Return the largest size of a capped number, or None if numbers are not capped."""
+    """Return the bound of a soft cap, or None if there is no cap."""
     capped = f.take(field, default) is not None
     return f.number(field, default or REQUIRED) if capped else None
 

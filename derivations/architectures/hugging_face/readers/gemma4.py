@@ -1,4 +1,4 @@
-"""Gemma 3n and Gemma 4: keys and values of earlier layers in the last ones, and a row for each token and layer."""
+"""Gemma 3n and Gemma 4: the last layers reuse keys and values, and layers have separate token embeddings."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ROTARY: Mapping[str, object] = {
 
 @family("gemma4_text", {"Gemma4ForCausalLM": "language_model", "Gemma4TextModel": "none"}, GEMMA_4)
 def gemma4(f: Fields, kind: str) -> Parts:
-    """Gemma 4's language model (Gemma Team 2026), of which the mixture of experts is not read."""
+    """Gemma 4's language model (Gemma Team 2026), without its mixture of experts."""
     f.only("enable_moe_block", False)
     f.only("use_bidirectional_attention", None, "vision")  # a text alone is read from its start on
     for field in ("num_experts", "top_k_experts", "moe_intermediate_size"):
@@ -84,7 +84,7 @@ def gemma4(f: Fields, kind: str) -> Parts:
 
 @family("gemma3n_text", {"Gemma3nForCausalLM": "language_model", "Gemma3nTextModel": "none"}, GEMMA_3N)
 def gemma3n(f: Fields, kind: str) -> Parts:
-    """Gemma 3n's language model (Gemma Team 2025): streams of rows, a branch of low rank, gates with few open units."""
+    """Gemma 3n's language model (Gemma Team 2025): residual streams, a low-rank branch, sparse gates."""
     f.whole("max_position_embeddings", None, none=True)
     f.number("altup_coef_clip", "120")  # of weights in training
     rms = norm(f, "rms_norm_eps", "1e-6", "rms")
@@ -132,7 +132,7 @@ def gemma3n(f: Fields, kind: str) -> Parts:
 
 
 def _networks(f: Fields, layers: int) -> list[FeedForward]:
-    """Return the network of every layer: widths and the shares of zeros in its gate are given one by one."""
+    """Return the network of every layer, each with its width and the share of zeros in its gate."""
     function = activation(f, "hidden_activation", "gelu_pytorch_tanh")
     given = f.take("intermediate_size", 16384)
     widths = _of_each(f, "intermediate_size", given if isinstance(given, list) else [given] * layers, layers)
@@ -155,7 +155,7 @@ def _networks(f: Fields, layers: int) -> list[FeedForward]:
 
 
 def _of_each(f: Fields, field: str, listed: object, layers: int) -> list[Any]:
-    """Return a list that must have an entry for each layer."""
+    """Return a list, after checking that it has an entry for each layer."""
     if not isinstance(listed, list) or len(listed) != layers:
         raise f.error(field, f"is {shown(listed)}; a list with an entry for each of the {layers} layers is needed")
     return listed
@@ -171,7 +171,7 @@ def _cutoff(f: Fields, share: object) -> Expr | None:
 
 
 def _rows_of_layers(f: Fields, activation: Named) -> PerLayer | None:
-    """Return the rows that layers have of their own for each token, or None if they have none."""
+    """Return the description of per-layer token embeddings, or None if the model has none."""
     vocabulary = f.whole("vocab_size_per_layer_input", 262144)
     width = f.whole("hidden_size_per_layer_input", 256, none=True, least=0)
     if not width or vocabulary is None:
@@ -227,7 +227,7 @@ def _attentions(f: Fields, rms: Norm, kinds: list[str]) -> dict[str, Attention]:
 
 
 def _changed_by_kind(f: Fields, kinds: list[str], same: bool) -> dict[str, dict[str, int]]:
-    """Return the sizes that differ by kind of layer: as listed layer by layer, or those of layers without a window."""
+    """Return the sizes that differ by kind of layer, from a list by layer or from the fields for full attention."""
     width, groups = f.whole("global_head_dim", 512), f.whole("num_global_key_value_heads", None, none=True)
     listed = f.take("per_layer_config", None)
     if f.given("per_layer_config") is None:

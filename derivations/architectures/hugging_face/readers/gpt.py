@@ -1,4 +1,4 @@
-"""Decoders in the manner of GPT, with learned positions or biases by distance: GPT, GPT-Neo, StarCoder, BioGPT, MPT."""
+"""Decoders like GPT, with learned or sinusoidal positions or ALiBi: GPT, GPT-Neo, StarCoder, BioGPT, XGLM, MPT."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def xglm(f: Fields, kind: str) -> Parts:
 
 @family("mpt", decoder_heads("Mpt"), MPT)
 def mpt(f: Fields, kind: str) -> Parts:
-    """MPT (MosaicML 2023): biases by distance, no biases of products, norms without a shift."""
+    """MPT (MosaicML 2023): ALiBi biases, no biases of products, norms without a shift."""
     f.only("no_bias", True)
     f.only("logit_scale", None)
     f.only("embedding_fraction", 1.0, 1)

@@ -55,7 +55,10 @@ def gpt_oss(f: Fields, kind: str) -> Parts:
 
 
 def _experts(f: Fields) -> Experts:
-    """Return experts with m sigmoid(a m), m = min(x, c), for one half, and the other clipped to [-c, c], plus 1."""
+    """Return experts with the gate m sigmoid(a m), m = min(x, c).
+
+    Their linear half is clipped to [-c, c], plus 1.
+    """
     f.only("hidden_act", "silu")
     experts = f.size(size("experts"), "num_local_experts", also=("num_experts",))
     chosen = f.size(size("chosen"), "num_experts_per_tok", also=("experts_per_token",))

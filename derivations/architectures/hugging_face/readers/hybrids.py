@@ -41,7 +41,7 @@ def _numbers(f: Fields, field: str, count: int) -> list[Rational]:
 
 
 def _scaled(function: Named, inner: Expr, outer: Expr) -> Named:
-    """Return an activation of a multiple, times a number."""
+    """Return the function outer * f(inner * t) for an activation f."""
     if inner == outer == 1:
         return function
     name = f"{function.name}_of_{inner}_times_{outer}".replace("/", "_over_")
@@ -50,7 +50,7 @@ def _scaled(function: Named, inner: Expr, outer: Expr) -> Named:
 
 @family("falcon_h1", decoder_heads("FalconH1"), FALCON_H1)
 def falcon_h1(f: Fields, kind: str) -> Parts:
-    """Falcon-H1 (Zuo et al. 2025): in every layer a state space beside attention; numbers multiply what passes."""
+    """Falcon-H1 (Zuo et al. 2025): a state space beside attention in every layer, and fixed multipliers."""
     rms = norm(f, "rms_norm_eps", "1e-5", "rms")
     heads, groups = grouped_heads(f, 8)
     biased, wide = f.flag("attention_bias", False), f.flag("mlp_bias", False)
@@ -88,7 +88,7 @@ def falcon_h1(f: Fields, kind: str) -> Parts:
 
 
 def _beside(f: Fields, scales: list[Rational]) -> Recurrent:
-    """Return the state space, whose width is a field of its own."""
+    """Return the state space beside attention, whose width is read from a separate field."""
     columns = f.whole("mamba_d_ssm", 1024, none=True)
     before = f.flag("mamba_norm_before_gate", True)
     normed = "none" if not f.flag("mamba_rms_norm", False) else "by group before the gate" if before else "by group"

@@ -1,4 +1,4 @@
-"""Models made of models: a language model that `text_config` describes, and the tower of pictures of `vision_config`.
+"""Vision language models: a language model described by `text_config`, and the vision tower of `vision_config`.
 
 Definition   the two are read by the families of their model types; a projector between them is an entry of `TOWERS`.
              Without one, or without a `vision_config` that is read, the counts are of the language model and its head,
@@ -77,7 +77,10 @@ OF_PICTURES = frozenset(
 
 
 def _joined(tied: bool, f: Fields, kind: str) -> Parts:
-    """Return the language model of a configuration, whose fields may stand beside those of the pictures, too."""
+    """Return the language model of a multimodal configuration, with its vision tower if that is read.
+
+    Its fields may also stand at the top level, beside those of the vision part.
+    """
     config = f.table("text_config")
     for field in OF_PICTURES:
         f.take(field, None)
@@ -113,7 +116,7 @@ def _joined(tied: bool, f: Fields, kind: str) -> Parts:
 
 
 def _tied(f: Fields, inner: Mapping[str, object], usual: bool) -> object:
-    """Return whether scores are tied to the table of tokens: what the whole model says, or else the language model.
+    """Return whether scores are tied to the token table, by the whole model or else by its language model.
 
     In the families of `EITHER` one of the two is enough; one that says nothing says what is usual. In those of `STATED`
     releases of the library differ where the whole model says nothing and the language model not what is usual.
@@ -145,7 +148,7 @@ def qwen2_of_text(f: Fields, kind: str) -> Parts:
 
 @family("qwen3_vl_moe_text", {"Qwen3VLMoeTextModel": "none"}, also(QWEN_3_EXPERTS, STACKED))
 def qwen3_moe_of_text(f: Fields, kind: str) -> Parts:
-    """Qwen3-VL's language model with experts, whose weights add up to 1."""
+    """Qwen3-VL's language model with experts, whose routing weights add up to 1."""
     of_one_axis(f)
     f.config |= {"norm_topk_prob": True, "rope_theta": f.take("rope_theta", 500000.0)}
     return qwen3_moe(f, kind)

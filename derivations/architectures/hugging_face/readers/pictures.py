@@ -1,4 +1,4 @@
-"""Encoders of pictures: the Vision Transformer and its relatives, and the two towers of CLIP and SigLIP.
+"""Image encoders: the Vision Transformer and its relatives, and the two towers of CLIP and SigLIP.
 
 Definition   rows are patches of a picture, after learned rows: a class token, a token of distillation, or none
 """
@@ -62,7 +62,7 @@ def vit(f: Fields, kind: str) -> Parts:
 
 @family("deit", {"DeiTForImageClassification": "classes", "DeiTModel": "pooler"}, VIT)
 def deit(f: Fields, kind: str) -> Parts:
-    """DeiT (Touvron et al. 2021): a token of distillation after the class token."""
+    """DeiT (Touvron et al. 2021): a distillation token after the class token."""
     return Parts(_pooled(f, kind), encoder=_pictures(f, tokens=2))
 
 
@@ -82,7 +82,7 @@ def vit_msn(f: Fields, kind: str) -> Parts:
 
 @family("dinov2", {"Dinov2Model": "none"}, DINOV2)
 def dinov2(f: Fields, kind: str) -> Parts:
-    """DINOv2 (Oquab et al. 2024): what is added to the rows is scaled by a learned vector.
+    """DINOv2 (Oquab et al. 2024): a learned vector scales every residual branch.
 
     The token that masks patches in training is stored and not used by the layers; it is counted.
     """
@@ -139,7 +139,7 @@ def dinov3(f: Fields, kind: str) -> Parts:
 
 
 def _of_training(f: Fields) -> None:
-    """Read what concerns training, and the class that gives the rows of several layers."""
+    """Mark as read the fields that concern only training, or the class that returns rows of several layers."""
     for field in ("apply_layernorm", "reshape_hidden_states", "drop_path_rate", "stage_names"):
         f.take(field, None)
     for field in ("_out_features", "_out_indices", "out_features", "out_indices"):
@@ -147,7 +147,7 @@ def _of_training(f: Fields) -> None:
 
 
 def _with_projection(prefix: str, kind: str) -> dict[str, str]:
-    """Return the classes of a tower, without and with the matrix that both towers of a pair have."""
+    """Return the heads of a tower's two classes, without and with the shared projection."""
     return {f"{prefix}Model": kind, f"{prefix}ModelWithProjection": f"{kind} projected"}
 
 
@@ -159,7 +159,7 @@ def _with_projection(prefix: str, kind: str) -> dict[str, str]:
 @family("owlvit_vision_model", {"OwlViTVisionModel": "first_row"}, OWL_VISION)
 @family("clip_vision_model", _with_projection("CLIPVision", "first_row"), CLIP_VISION)
 def clip_vision(f: Fields, kind: str) -> Parts:
-    """The tower of CLIP for pictures (Radford et al. 2021): patches without biases, a norm before the layers.
+    """The image tower of CLIP (Radford et al. 2021): patches without biases, a norm before the layers.
 
     So are those of AltCLIP (Chen et al. 2023), Chinese CLIP (Yang et al. 2022), CLIPSeg (Lüddecke and Ecker 2022),
     OWL-ViT (Minderer et al. 2022) and OWLv2 (Minderer et al. 2023).
@@ -173,7 +173,7 @@ def clip_vision(f: Fields, kind: str) -> Parts:
 @family("clipseg_text_model", {"CLIPSegTextModel": "end_row"}, CLIP_TEXT)
 @family("clip_text_model", _with_projection("CLIPText", "end_row"), CLIP_TEXT)
 def clip_text(f: Fields, kind: str) -> Parts:
-    """The tower of CLIP for texts (Radford et al. 2021): a row sees those before it.
+    """The text tower of CLIP (Radford et al. 2021), with causal attention.
 
     Early files have 2 for the token that ends a text, which is that with the largest number.
     """
@@ -185,7 +185,7 @@ def clip_text(f: Fields, kind: str) -> Parts:
 @family("owlvit_text_model", {"OwlViTTextModel": "end_row"}, CLIP_TEXT)
 @family("xclip_text_model", {"XCLIPTextModel": "end_row"}, CLIP_TEXT)
 def xclip_text(f: Fields, kind: str) -> Parts:
-    """The tower of X-CLIP for texts (Ni et al. 2022): CLIP's; the token with the largest number ends every text.
+    """The text tower of X-CLIP (Ni et al. 2022): that of CLIP, where the token with the largest number ends a text.
 
     So are those of OWL-ViT (Minderer et al. 2022) and OWLv2 (Minderer et al. 2023).
     """
@@ -195,14 +195,14 @@ def xclip_text(f: Fields, kind: str) -> Parts:
 
 @family("metaclip_2_text_model", _with_projection("MetaClip2Text", "end_row"), CLIP_TEXT)
 def metaclip_2_text(f: Fields, kind: str) -> Parts:
-    """The tower of MetaCLIP 2 for texts (Chuang et al. 2025): CLIP's."""
+    """The text tower of MetaCLIP 2 (Chuang et al. 2025), which is the same as CLIP's."""
     stack = replace(_texts(f, "1e-5", "quick_gelu"), causal=True)
     end = f.whole("eos_token_id", 49407, least=0)
     return Parts(Head("end_row", width=_joint(f, kind), end=end), encoder=stack)
 
 
 def _joint(f: Fields, kind: str) -> Symbol | None:
-    """Return the columns of the rows of both towers, where they go through a matrix."""
+    """Return the width to which both towers are projected, or None without a projection."""
     if kind.endswith("projected"):
         return f.size(size("d_joint"), "projection_dim", 512)
     f.take("projection_dim", None)
@@ -212,7 +212,7 @@ def _joint(f: Fields, kind: str) -> Symbol | None:
 @family("siglip2_text_model", {"Siglip2TextModel": "last_row"}, SIGLIP_TEXT)
 @family("siglip_text_model", {"SiglipTextModel": "last_row"}, SIGLIP_TEXT)
 def siglip_text(f: Fields, kind: str) -> Parts:
-    """The tower of SigLIP for texts (Zhai et al. 2023): the last row goes through a linear map."""
+    """The text tower of SigLIP (Zhai et al. 2023): the last row goes through a linear map."""
     stack = _texts(f, "1e-6", "gelu_pytorch_tanh")
     width = f.whole("projection_size", None, none=True) or f.values[d_model]
     return Parts(Head("last_row", width=f.let(size("d_pooled"), width)), encoder=stack)
@@ -220,7 +220,7 @@ def siglip_text(f: Fields, kind: str) -> Parts:
 
 @family("siglip_vision_model", {"SiglipVisionModel": "attention_pooler"}, SIGLIP_VISION)
 def siglip_vision(f: Fields, kind: str) -> Parts:
-    """The tower of SigLIP for pictures (Zhai et al. 2023): no class token, rows pooled by a learned query."""
+    """The image tower of SigLIP (Zhai et al. 2023): no class token, rows pooled by a learned query."""
     stack = _pictures(f, eps="1e-6", function="gelu_pytorch_tanh", tokens=0)
     (block,) = stack.blocks
     used = f.flag("vision_use_head", True)
@@ -242,7 +242,7 @@ def _block(f: Fields, eps: str, function: str) -> Block:
 
 
 def _texts(f: Fields, eps: str, function: str) -> Stack:
-    """Return the layers over the tokens of a text, whose positions are a table."""
+    """Return the stack over the tokens of a text, with a learned table of positions."""
     f.size(vocab, "vocab_size")
     block = _block(f, eps, function)
     rows = Embedding(f.size(size("positions"), "max_position_embeddings"))
@@ -250,7 +250,7 @@ def _texts(f: Fields, eps: str, function: str) -> Stack:
 
 
 def _pictures(f: Fields, *, eps: str = "1e-12", function: str = "gelu", tokens: int = 1, biases: bool = True) -> Stack:
-    """Return the layers over the patches of a picture, after some learned rows."""
+    """Return the stack over the patches of an image, with `tokens` learned rows before them."""
     block = _block(f, eps, function)
     (height, width), (patch, across) = _sides(f, "image_size"), _sides(f, "patch_size")
     if patch != across:

@@ -48,7 +48,10 @@ Choice: TypeAlias = "bool | tuple[str, bool]"
 
 @dataclass(frozen=True)
 class Scale:
-    """A factor that a field gives, or 1 divided by the field; with no default it is the usual one of its place."""
+    """A factor that a field gives, or 1 divided by the field.
+
+    Without a default and without the field the usual factor applies.
+    """
 
     field: str
     default: str | None = "1"
@@ -76,7 +79,7 @@ class Windows:
 
 @dataclass(frozen=True)
 class Recurrences:
-    """The layers with a recurrence in the place of attention: what they are, and which layers they are.
+    """The layers with a recurrence instead of attention: how they are read, and which layers they are.
 
     `field` lists a word for each layer, or else the numbers of the layers with attention; `recurrent` and `attending`
     are the words that are known. If nothing is listed, the last layer of every `period`, a field and its default, has
@@ -358,7 +361,7 @@ def _dense_first(family: Decoder, f: Fields, block: Block, count: int) -> list[B
 
 
 def _without_experts(sparse: Sparse | None, f: Fields, count: int) -> list[bool] | None:
-    """Return for each layer whether it has no experts, None where no list tells it."""
+    """Return for each layer whether it has no experts, or None if no field lists it."""
     if sparse is not None and sparse.listed:
         every, dense = f.whole("decoder_sparse_step", 1) or 1, f.numbers("mlp_only_layers", count)
         return [i in dense or (i + 1) % every != 0 for i in range(count)]
@@ -414,13 +417,13 @@ def _layers(family: Decoder, f: Fields, block: Block) -> tuple[Run, ...]:
 
 
 def _with(block: Block, **changes: object) -> Block:
-    """Return a block whose attention has some other fields."""
+    """Return a block with some fields of its attention changed."""
     assert isinstance(block.attention, Attention)
     return replace(block, attention=replace(block.attention, **changes))  # type: ignore[arg-type]
 
 
 def _rule(windows: Windows, f: Fields, used: bool) -> Callable[[int], bool]:
-    """Return the rule that says which layers have a window if they are not listed."""
+    """Return the function that decides which layers have a window if no field lists them."""
     listed = f.take("layer_types", None) is not None
     period, at = windows.period, 0 if windows.first else 1
     if windows.period_field and listed:
@@ -431,7 +434,7 @@ def _rule(windows: Windows, f: Fields, used: bool) -> Callable[[int], bool]:
 
 
 def _some_unrotated(family: Decoder, f: Fields, block: Block) -> tuple[Run, ...]:
-    """Return layers with rotary positions, and without where a list has 0, by default in every fourth layer."""
+    """Return layers with rotary positions, except where a list has 0 or, by default, in every fourth layer."""
     count = listed_layers(f)
     f.words("layer_types", KINDS[:1])
     period = f.whole(f"{family.unrotated.removesuffix('s')}_interval", 4) or 4

@@ -1,4 +1,4 @@
-"""Decoders of the usual fields, which their configurations have under other names or in objects of fields."""
+"""Decoders with the usual fields, which their configurations keep under other names or in nested objects."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def dbrx(f: Fields, kind: str) -> Parts:
 
 @family("afmoe", decoder_heads("Afmoe"), AFMOE)
 def afmoe(f: Fields, kind: str) -> Parts:
-    """Trinity (Arcee AI 2025): gates of what heads read, norms around sub-layers, positions in layers with a window."""
+    """Trinity (Arcee AI 2025): gated head outputs, norms around sub-layers, positions in layers with a window."""
     decoder = Decoder(
         eps=("rms_norm_eps", "1e-5"),
         order="sandwich",
@@ -124,7 +124,7 @@ def ministral3(f: Fields, kind: str) -> Parts:
 
 
 def temperature_of(f: Fields, usual: Mapping[str, object]) -> Temperature:
-    """Return the factor of queries that stands among the fields of rotary positions, and take it from there."""
+    """Return the temperature of the queries, and remove its field from the rotary parameters."""
     rule = dict(f.table("rope_parameters") or usual)
     rule.pop("max_position_embeddings", None)  # that of the model, which changes nothing here
     strength, length = (
@@ -201,7 +201,7 @@ def llama4(f: Fields, kind: str) -> Parts:
 
 
 def _replaced(parts: Parts, **changes: object) -> Parts:
-    """Return a decoder whose attention has some other fields."""
+    """Return a decoder with some fields of its attention changed."""
     assert parts.decoder is not None
 
     def changed(block: Block) -> Block:

@@ -53,7 +53,7 @@ STARTING = ("block_mlp_init_scale", "block_out_init_scale", "block_use_xavier_in
 
 
 def _adjusted(f: Fields) -> int:
-    """Return the width of the network: two thirds of the field times a factor, rounded up to a multiple, if asked."""
+    """Return the network's width: as given, or two thirds of it times a factor, rounded up to a multiple."""
     found, multiple = (
         f.whole("intermediate_size", 12288, ("block_ff_dim",)) or 1,
         f.whole("block_multiple_of", 256) or 1,
@@ -95,7 +95,10 @@ def _delta(f: Fields, *, scale: Expr = ONE, eps: str | None = None) -> Recurrent
 
 
 def _delta_or_mirrored(f: Fields) -> Recurrent:
-    """Return the Gated DeltaNet of OLMo Hybrid, whose corrections may be doubled; sizes follow from attention."""
+    """Return the Gated DeltaNet of OLMo Hybrid, whose corrections may be doubled.
+
+    Sizes that are not given follow from attention.
+    """
     count, columns = f.whole("num_attention_heads") or 1, f.values[d_model]
     for field in ("linear_num_key_heads", "linear_num_value_heads"):
         f.config[field] = f.whole(field, None, none=True) or count
@@ -107,12 +110,12 @@ def _delta_or_mirrored(f: Fields) -> Recurrent:
 
 
 def _after_attention(f: Fields, block: Block) -> Block:
-    """Return a layer of OLMo Hybrid: norms stand after its parts where it has attention, else before them."""
+    """Return a layer of OLMo Hybrid, with norms after its sub-layers if it has attention, else before them."""
     return replace(block, order="pre") if isinstance(block.attention, Recurrent) else block
 
 
 def _lightning(f: Fields) -> list[Recurrent]:
-    """Return lightning attention layer by layer: the rates fall from layer to layer."""
+    """Return lightning attention for each layer, with decay rates that fall from layer to layer."""
     count, function = listed_layers(f), activation(f, "hidden_act", "silu")
     f.let(h, f.whole("num_attention_heads") or 1)
     small = Rational(1, 10**5)
@@ -121,7 +124,7 @@ def _lightning(f: Fields) -> list[Recurrent]:
 
 
 def _mixed(f: Fields, block: Block) -> Block:
-    """Return a layer of MiniMax, whose normed rows and what is added to them are multiplied by numbers of its kind."""
+    """Return a layer of MiniMax, with the scales of its kind for normalised rows and for residual branches."""
     linear, full, network = (
         (f.number(f"{kind}_alpha_factor", "1"), f.number(f"{kind}_beta_factor", "1"))
         for kind in ("linear_attn", "full_attn", "mlp")

@@ -1,4 +1,4 @@
-"""Encoders of samples: wav2vec 2.0, HuBERT, UniSpeech, WavLM and data2vec.
+"""Encoders of raw audio: wav2vec 2.0, HuBERT, UniSpeech, WavLM and data2vec.
 
 Definition   rows are what strided convolutions make of the samples; a convolution of the rows tells their positions
 """
@@ -77,7 +77,7 @@ def unispeech_sat(f: Fields, kind: str) -> Parts:
 
 @family("wavlm", _classes("WavLM", OF_FRAMES), runs=True)
 def wavlm(f: Fields, kind: str) -> Parts:
-    """WavLM (Chen et al. 2022): wav2vec 2.0 with a bias of scores by distance, which every head gates for every row."""
+    """WavLM (Chen et al. 2022): wav2vec 2.0 with a bias of scores by distance, gated by head and row."""
     parts = _of_samples(f, kind)
     assert parts.encoder is not None
     buckets, longest = f.size(size("buckets"), "num_buckets", 320), f.whole("max_bucket_distance", 800) or 1
@@ -90,7 +90,7 @@ def wavlm(f: Fields, kind: str) -> Parts:
 
 @family("data2vec-audio", _classes("Data2VecAudio", OF_FRAMES), runs=True)
 def data2vec_audio(f: Fields, kind: str) -> Parts:
-    """data2vec of sounds (Baevski et al. 2022): several convolutions for positions, whose weights are not normed."""
+    """data2vec for audio (Baevski et al. 2022): several convolutions for positions, without weight normalisation."""
     function = activation(f, "feat_extract_activation", "gelu")
     width, count = f.whole("conv_pos_kernel_size", 19) or 1, size("N_positions")
     positions = Convolved(width, _groups(f), function, f.size(count, "num_conv_pos_embeddings", 5))
@@ -106,7 +106,7 @@ def _of_samples(f: Fields, kind: str, *, projected_norm: bool = True) -> Parts:
 
 
 def _groups(f: Fields) -> Expr:
-    """Read the width of the model, which heads divide, and the groups of its columns that tell positions, too."""
+    """Return the column groups of the position convolution, and read the width and the heads of the model."""
     divided_heads(f, "hidden_size", "num_attention_heads")
     groups = f.size(size("conv_groups"), "num_conv_pos_embedding_groups", 16)
     f.divided("hidden_size", d_model, "num_conv_pos_embedding_groups", groups)
@@ -153,7 +153,7 @@ def _parts(f: Fields, kind: str, stem: Waveform, positions: Convolved, order: st
 
 
 def _head(f: Fields, kind: str) -> Head:
-    """Return the scores of letters, or of classes, of every row."""
+    """Return the head: none, or for every row the scores of letters or of classes."""
     if kind == "token_classes":
         f.only("use_weighted_layer_sum", False)
         f.take("vocab_size", None)

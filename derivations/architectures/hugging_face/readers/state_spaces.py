@@ -84,7 +84,7 @@ def rwkv(f: Fields, kind: str) -> Parts:
     count, step = listed_layers(f, default=32), f.whole("rescale_every", 6, least=0)
 
     def behind(layers: int, norm: Norm) -> Norm:
-        """Return a norm of rows that are halved after every few layers: that of the whole rows for 4 times eps."""
+        """Return the norm after some layers, with eps times 4 for every halving of the rows before it."""
         return replace(norm, eps=norm.eps * 4 ** (layers // step if step else 0))
 
     time, channels = Recurrent(time_mixing()), Recurrent(channel_mixing())
@@ -94,7 +94,7 @@ def rwkv(f: Fields, kind: str) -> Parts:
 
 
 def _expanded(f: Fields, names: Names) -> int:
-    """Return the width inside a state space; the model's width times a factor, which need not be whole."""
+    """Return the width inside a state space: the model's width times a factor, which need not be whole."""
     field, default = names.expansion
     factor = Fraction(str(f.number(field, str(default))))
     found = int(factor * f.values[d_model])
@@ -136,7 +136,9 @@ def heads_of(
     columns: int | None = None,
     **options: Any,
 ) -> Recurrent:
-    """Return the state space with heads that the fields describe; the heads are as wide as the state space if told.
+    """Return the state space with heads that the fields describe.
+
+    If `expanded`, all heads together must be as wide as the state space.
 
     `columns` is that width, where it is not the width of the model times a factor; `options` are those of the layer.
     """

@@ -1,4 +1,4 @@
-"""Language models that stand inside models which read pictures, as data: relatives of decoders that are read.
+"""Language models inside vision language models, described by data alone as variants of other decoders.
 
 Definition   one entry for each `model_type` of a `text_config`; its rows alone are what the library's class puts out
 Assumes      texts alone, in which the numbers of a token on several axes of positions are equal
@@ -21,7 +21,7 @@ __all__ = ["TEXTS"]
 
 
 def _of(model_type: str, **changes: object) -> tuple[Decoder, Names]:
-    """Return the family of a decoder and the names of its weights, changed in some fields."""
+    """Return a decoder family with some fields changed, and the names of its weights."""
     _, decoder, names = DECODERS[model_type]
     return replace(decoder, **changes), names  # type: ignore[arg-type]
 

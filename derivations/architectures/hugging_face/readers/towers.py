@@ -1,4 +1,4 @@
-"""Towers of pictures inside language models: how their rows become rows among those of tokens.
+"""Vision towers inside language models: how image rows become rows among the token rows.
 
 Definition   a function of `TOWERS` takes the fields of the whole model and of the tower, and the tower's architecture;
              it says which rows are read and how they are projected. Encoders that stand inside other models alone are
@@ -92,7 +92,7 @@ LEFT_OUT: Mapping[str, Mapping[str, object]] = {
 
 
 def inside(f: Fields, model_type: str, config: Mapping[str, object], place: str) -> tuple[Fields, list[str]]:
-    """Return the fields of a model inside, with those that files leave out, and the assumptions about these."""
+    """Return the fields of a nested model, with defaults for missing ones, and the assumptions about these."""
     taken = {field: value for field, value in LEFT_OUT.get(model_type, {}).items() if config.get(field) is None}
     where = place.rpartition(": ")[2] or place
     assumed = [f"{where} has no {field}: {value}, the default of the family" for field, value in taken.items()]
@@ -100,7 +100,7 @@ def inside(f: Fields, model_type: str, config: Mapping[str, object], place: str)
 
 
 def tower_of(f: Fields) -> tuple[Tower | None, Names | None, Table]:
-    """Return the tower of pictures, the names of its weights, and those of the weights of its projector.
+    """Return the vision tower, the names of its weights, and the names of the projector's weights.
 
     Where the configuration describes no tower, or one that is not read, the first two are None. The sizes of the
     language model must be known before.
@@ -152,13 +152,13 @@ def _layers(f: Fields, vision: Fields, usual: int | list[int]) -> list[int]:
     if not listed or len(whole) < len(listed) or not all(0 < count < depth for count in found):
         raise f.error(
             f.given("vision_feature_layer", ("vision_feature_layers",)) or "vision_feature_layer",
-            f"is {shown(given)}; rows are read behind one layer or several, before the last one",
+            f"is {shown(given)}; rows are read after one layer or several, before the last one",
         )
     return found
 
 
 def _behind(vision: Fields, pictures: Architecture, layers: list[int], projector: Projector, first: int) -> Tower:
-    """Return a tower whose rows after some of its layers are read, side by side if there are several."""
+    """Return a tower that is read after the given layers, with rows of several layers side by side."""
     assert pictures.encoder is not None
     (run,) = pictures.encoder.runs
     ends = sorted({*layers, vision.values[N]})
@@ -205,7 +205,7 @@ def _qwen3(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
     if sorted(set(behind)) != behind or len(behind) > text > 0:
         raise vision.error("deepstack_visual_indexes", f"is not a list of growing numbers, of at most {text} layers")
     if behind and not text:
-        raise f.error("text_config", "has layers of several kinds, behind which rows of pictures are not described")
+        raise f.error("text_config", "has layers of several kinds, after which rows of pictures are not described")
     projector = _merger(f, vision, "out_hidden_size")
     deep = (replace(projector, norm_joined=True),) * len(behind)
     tower = _behind(vision, pictures, [depth, *behind], projector, 0)
@@ -213,7 +213,7 @@ def _qwen3(f: Fields, vision: Fields, pictures: Architecture) -> Tower:
 
 
 def axes_of(f: Fields, text: Mapping[str, object]) -> Axes | None:
-    """Return the axes of positions that a configuration of texts divides the columns among, if there are several."""
+    """Return the axes of positions that share the rotated columns of the language model, or None for one axis."""
     known = AXES.get(str(f.config.get("model_type")))
     if known is None:
         return None
@@ -229,7 +229,7 @@ def axes_of(f: Fields, text: Mapping[str, object]) -> Axes | None:
 
 
 def deepened(f: Fields, stack: Stack, count: int) -> Stack:
-    """Return equal layers to whose rows others are added after each of the first ones."""
+    """Return a stack of equal layers, with other rows added after each of the first `count` layers."""
     (run,) = stack.runs
     rest = f.values[N] - count
     runs = (
@@ -240,7 +240,7 @@ def deepened(f: Fields, stack: Stack, count: int) -> Stack:
 
 
 def _merger(f: Fields, vision: Fields, field: str) -> Projector:
-    """Return two linear maps of the rows of a cell side by side, after a norm."""
+    """Return the projector: a norm of each row, the rows of a cell side by side, and two linear maps."""
     width = vision.whole(field)
     if width != f.values[d_model]:
         raise vision.error(field, f"is {width} and not the width of the language model, {f.values[d_model]}")
@@ -250,7 +250,7 @@ def _merger(f: Fields, vision: Fields, field: str) -> Projector:
 
 
 def _qwen2_vision(f: Fields, kind: str) -> Parts:
-    """Qwen2-VL's encoder of pictures: patches of two frames, without a class token and a table of positions."""
+    """Qwen2-VL's image encoder: patches of two frames, without a class token or a table of positions."""
     f.size(d_model, "embed_dim", 1280)
     f.let(d_ff, f.values[d_model] * (f.whole("mlp_ratio", 4) or 4))
     f.only("in_chans", f.whole("in_channels", 3))
@@ -260,7 +260,7 @@ def _qwen2_vision(f: Fields, kind: str) -> Parts:
 
 
 def _qwen3_vision(f: Fields, kind: str) -> Parts:
-    """Qwen3-VL's encoder of pictures: a table of positions, which is stretched to pictures of other sizes."""
+    """Qwen3-VL's image encoder: a table of positions, which is interpolated for images of other sizes."""
     f.size(d_model, "hidden_size", 1152)
     f.size(d_ff, "intermediate_size", 4304)
     places, merged = f.whole("num_position_embeddings", 2304) or 1, f.whole("spatial_merge_size", 2) or 1
@@ -275,7 +275,10 @@ def _qwen3_vision(f: Fields, kind: str) -> Parts:
 def _of_frames(
     f: Fields, function: str, cells: int, *, patch: int, depth: int, biases: bool = True, side: Symbol | None = None
 ) -> Parts:
-    """Return the layers over patches of several frames, with rotary positions; of a picture of cells x cells cells."""
+    """Return the layers over patches of several frames, with rotary positions.
+
+    The image has cells x cells cells.
+    """
     f.size(h, "num_heads", 16)
     for columns in (d_k, d_v):
         f.let(columns, f.divided("the width", d_model, "num_heads", h))

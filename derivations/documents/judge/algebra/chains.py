@@ -1,4 +1,4 @@
-r"""Chains of scalars, link by link, decided by the judge of equality.
+r"""Chains of equations between scalars, decided link by link by the judge of equality.
 
 Definition   a link `a = b` in a chain says that two expressions are equal for all values of their letters
 Result       proved       by algebra: the judge proves the two sides equal as they stand
@@ -39,7 +39,7 @@ __all__ = ["check_chains"]
 
 
 def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
-    """Yield what is found of a link between two scalars, or of one that follows from a definition."""
+    """Yield findings about a link between two scalars, or about one that follows from a definition."""
     if link is None or statement.chain.relations[link] not in ("=", "≡"):
         return
     left, right = statement.chain.sides[link : link + 2]
@@ -92,14 +92,14 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
 
 
 def _is_step(left: Node, right: Node) -> bool:
-    r"""Say whether a letter is set to itself times a number, `lr = lr \times 0.1`, as a program does."""
+    r"""Return whether a letter is set to itself times a number, `lr = lr \times 0.1`, as a program does."""
     own = left.factors if isinstance(left, Product) and not any(left.operators) else (left,)
     rest = [each for each in right.factors if each not in own] if isinstance(right, Product) else []
     return all(isinstance(each, Name) for each in own) and len(rest) == 1 and isinstance(rest[0], Number)
 
 
 def _has_idle_index(*sides: Node) -> bool:
-    r"""Say whether the terms of a sum lack its index: `\sum_k e^{x_j}` is equal to something, and hardly meant."""
+    r"""Return whether the terms of a sum lack its index, as in `\sum_k e^{x_j}`, which is hardly meant."""
     sums = (part for side in sides for part in side.walk() if isinstance(part, Aggregate))
     return any(not _occurs(index, part.body) for part in sums for index in part.index)
 
@@ -112,7 +112,7 @@ def _occurs(name: Name, node: Node) -> bool:
 
 
 def _by_definition(statement: Statement, left: Node, right: Node, scope: Scope) -> Iterator[Finding]:
-    """Compare one side with the other where a letter is replaced by what defined it."""
+    """Compare both sides after a letter of one side is replaced by its definition."""
     unfolded = list(_unfolded(left, right, scope))
     for key, whole, other in unfolded:
         if bare(whole) == bare(other):
@@ -129,7 +129,7 @@ def _by_definition(statement: Statement, left: Node, right: Node, scope: Scope) 
 
 
 def _unfolded(left: Node, right: Node, scope: Scope) -> Iterator[tuple[str, Node, Node]]:
-    """Yield a letter of one side that the other lacks, the side with the letter replaced, and the other."""
+    """Yield each defined letter that only one side has, that side with the letter replaced, and the other side."""
     for whole, other in ((left, right), (right, left)):
         names = {part.key: part for part in whole.walk() if isinstance(part, Name)}
         present = {part.key for part in other.walk() if isinstance(part, Name)}
@@ -145,7 +145,7 @@ def _unfolded(left: Node, right: Node, scope: Scope) -> Iterator[tuple[str, Node
 
 
 def _mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Iterator[Finding]:
-    """Tell what makes an identity of an equation that is one but for a slip."""
+    """Yield a finding for an equation that one edit turns into an identity."""
     found = mended(statement, left, right, scope) if not ambiguous(left, right) else None
     if found is not None:
         reason = f"the two sides differ, and are equal by algebra if mended: {found.slip}"

@@ -1,4 +1,4 @@
-r"""Dot products under a mean or a variance, as the sums of products that they are.
+r"""Dot products inside a mean or a variance, written out as sums of products.
 
 Definition   `Var(q \cdot k)` is the variance of a sum over as many components as the one size says that stands beside;
              a standard deviation is the root of a variance
@@ -30,7 +30,7 @@ DEVIATIONS = frozenset({"Std", "std", "SD"})
 
 
 def with_sums(left: Node, right: Node, scope: Scope) -> tuple[Node, Node]:
-    """Return sides with `q . k` under a moment written as a sum over the one size that they hold.
+    """Return the sides with `q . k` inside a moment written as a sum, if the sides contain exactly one size.
 
     A standard deviation is the root of the variance.
     """
@@ -48,7 +48,7 @@ def with_sums(left: Node, right: Node, scope: Scope) -> tuple[Node, Node]:
 
 
 def _is_length(name: Name, scope: Scope) -> bool:
-    """Say whether a letter is that of a size, as it is written or as the document uses it."""
+    """Return whether a letter is a size, by its spelling or by its use in the document."""
     return is_size(name, scope) or scope.document.distinctions.is_size(name.key)
 
 
@@ -59,7 +59,7 @@ def _with_roots(node: Any) -> Any:
 
 
 def in_components(node: Any, length: Name) -> Any:
-    """Return a formula with its dot products written as sums over so many components."""
+    """Return a formula with its dot products written as sums over `length` components."""
     vectors = vectors_of(node)
     if vectors is not None:
         place = Name("component")
@@ -69,7 +69,7 @@ def in_components(node: Any, length: Name) -> Any:
 
 
 def vectors_of(node: Any) -> tuple[Name, Name] | None:
-    """Return the two vectors that a node is the dot product of, as far as its letters tell; None for all else."""
+    """Return the two vectors whose dot product a node is, judged by its letters, or None."""
     factors = [each.operand if isinstance(each, Transpose) else each for each in getattr(node, "factors", ())]
     vectors = [each for each in factors if isinstance(each, Name) and each.base.islower() and not is_size(each)]
     if len(vectors) == len(factors) == 2 and vectors[0] != vectors[1]:

@@ -1,4 +1,4 @@
-r"""The edits by which an equation may be mended: those of canonical forms, exponentials, numbers, terms too many.
+r"""Edits that may correct an equation: the edits of canonical forms, exponentials, numbers, and terms left out.
 
 Result       `tried(side, names, indices, most)`: sides with the slip in words, as many as the budget pays for; first
              those with the exponential of a factor, where other parts are exponentials
@@ -23,7 +23,7 @@ MOST_EDITS = 6_000
 
 
 def tried(side: Node, names: Sequence[Name], indices: Sequence[str], most: int = MOST_EDITS) -> Iterator[Edit]:
-    """Yield the edits of a side, as many as half of the budget of the formula pays for."""
+    """Yield the edits of a side, until half of the budget of the formula is spent."""
     budget = current_budget()
     for each in islice(chain(_exponentials(side), edits(side, names, indices), _more_edits(side)), most):
         if budget.spent > budget.steps / 2:
@@ -33,7 +33,7 @@ def tried(side: Node, names: Sequence[Name], indices: Sequence[str], most: int =
 
 
 def _exponentials(side: Node) -> Iterator[Edit]:
-    """Yield a side with the exponential of one factor of a product, where other parts of it are exponentials."""
+    """Yield edits that apply exp to one factor of a product, if other parts of the side are exponentials."""
     if not any(map(is_exponential, side.walk())):
         return
     for node, placed in places(side):
@@ -47,7 +47,7 @@ def _exponentials(side: Node) -> Iterator[Edit]:
 
 
 def _more_edits(side: Node) -> Iterator[Edit]:
-    """Yield a side without one of the terms of a sum in it, or with a number ten times as large, or as small."""
+    """Yield edits that leave out a term of a sum, or make a number ten times as large or as small."""
     for node, placed in places(side):
         if isinstance(node, Number) and node.value:
             for value in (node.value * 10, node.value / 10):

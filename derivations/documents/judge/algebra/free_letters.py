@@ -24,7 +24,7 @@ DIFFERENTIAL = Name("d")
 
 
 def free_letters(side: Node) -> set[Name]:
-    """Return the letters of a side, without those that its sums are over, which stand for any inside of others."""
+    """Return the letters of a side without the indices of its sums. A placeholder replaces these in subscripts."""
     bound = {name for part in side.walk() if isinstance(part, Aggregate) for name in part.index}
     return {_with_places(name, bound) for name in letters_of(side) if name not in bound}
 
@@ -35,7 +35,7 @@ def _with_places(name: Name, bound: set[Name]) -> Name:
 
 
 def has_differentials(side: Node) -> bool:
-    """Say whether a fraction may be a derivative: both its parts begin with d."""
+    """Return whether a fraction may be a derivative: both its parts begin with d."""
     fractions = (part for part in side.walk() if isinstance(part, Quotient))
     return any(_first(part.numerator) == _first(part.denominator) == DIFFERENTIAL for part in fractions)
 
@@ -47,7 +47,7 @@ def _first(node: Node) -> Node:
 
 
 def may_be_means(side: Node, bases: set[str]) -> bool:
-    """Say whether some letters, or such with an accent, may be means: a sum subtracts them from its entries."""
+    """Return whether letters in `bases`, or accented letters, may be means: a sum subtracts them from its entries."""
     pending = [part.body for part in side.walk() if isinstance(part, Aggregate)]
     while pending:
         part = pending.pop()
@@ -61,18 +61,18 @@ def may_be_means(side: Node, bases: set[str]) -> bool:
 
 
 def _is_delta(node: Node) -> bool:
-    """Say whether a part is Kronecker's delta of two places, which is the mean of nothing."""
+    """Return whether a part is Kronecker's delta with two indices, which cannot be a mean."""
     return isinstance(node, Name) and node.base in DELTAS and len(node.subscripts) == 2
 
 
 def cancellable(side: Node) -> set[str]:
-    """Return the letters that stand above and below the line of a fraction."""
+    """Return the letters that occur in both the numerator and the denominator of a fraction."""
     fractions = [part for part in side.walk() if isinstance(part, Quotient)]
     return {name.base for part in fractions for name in free_letters(part.denominator) & free_letters(part.numerator)}
 
 
 def letters_of(side: Node) -> Iterator[Name]:
-    """Yield the letters of a side: no constants, no functions that are known, no labels and indices: the O of W^O."""
+    """Yield the letters of a side, without constants, known functions, indices, and labels such as the O of W^O."""
     names = [each for each in side.walk() if isinstance(each, Name)]
     outside = {id(part) for name in names for label in name.children for part in label.walk()} | {
         id(part.function) for part in side.walk() if isinstance(part, Call) and is_known_function(part.function)

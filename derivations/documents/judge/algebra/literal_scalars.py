@@ -1,4 +1,4 @@
-r"""Scalars written as they stand, so that the judge sees every division, root and logarithm of a document.
+r"""Scalars built without simplification, so that the judge sees every division, root and logarithm as written.
 
 Definition   SymPy makes 1 of x / x and x of exp(log x) when it builds them, and forgets where they are defined; here
              nothing is cancelled or collected, and every condition under which a part is defined is kept
@@ -31,7 +31,7 @@ Kind = Literal["nonzero", "positive", "nonnegative"]
 
 @dataclass(frozen=True)
 class Condition:
-    """What must hold of a part so that a formula is defined: of `node`, which is `value`."""
+    """A condition under which a formula is defined, on its part `node` with the expression `value`."""
 
     kind: Kind
     node: Node
@@ -40,7 +40,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Literally:
-    """Two sides as they stand, the conditions of both, and the letters that are taken for sizes by their spelling."""
+    """Two sides without simplification, their conditions, and the letters taken for sizes because of their spelling."""
 
     left: Expr
     right: Expr
@@ -110,12 +110,12 @@ class _Literal(Reading):
         return super().call(node, bound)
 
     def range(self, node: Aggregate, bound: Any) -> tuple[Expr, Expr]:
-        """Return the first place of a sum and how many it has, in lowest terms: an empty one is refused there."""
+        """Return the first index of a sum and its number of terms, simplified, so that an empty sum is refused."""
         plain = Reading(self.scope, self.sizes, self.lengths)
         return plain.range(node, bound)
 
     def plainly(self, node: Node, bound: Any) -> Expr:
-        """Return a part as SymPy builds it."""
+        """Return a part as SymPy builds it, with simplification."""
         return Reading(self.scope, self.sizes, self.lengths).expression(node, bound)
 
     def keep(self, kind: Kind, node: Node, bound: Any) -> None:
@@ -125,7 +125,7 @@ class _Literal(Reading):
 def literal(
     left: Node, right: Node, scope: Scope, values: Mapping[str, Expr] | None = None, *, guessed: bool = False
 ) -> Literally | None:
-    """Return two sides as they stand, or None; `values` are put in for letters."""
+    """Return two sides without simplification, or None. Letters are replaced by their `values`."""
     parts = [part for side in (left, right) for part in islice(side.walk(), MOST_NODES + 1)]
     if len(parts) > MOST_NODES or not in_one_order(left, right, scope=scope):
         return None
@@ -138,7 +138,7 @@ def literal(
 
 
 def _is_said(name: Name, scope: Scope | None) -> bool:
-    """Say whether the document makes a letter a size: it stands in a shape in reach, or words call it so."""
+    """Return whether the document makes a letter a size: by a shape in scope, or by the words about it."""
     if scope is None or name.accent or name.primes or name.superscripts:
         return False
     called = set(scope.document.distinctions.meanings.get(name.key, ()))

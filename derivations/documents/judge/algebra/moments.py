@@ -1,4 +1,4 @@
-r"""Mean and variance of a dot product, as the catalogue proves them of independent components.
+r"""Mean and variance of a dot product, as the catalogue proves them for independent components.
 
 Definition   `Var(\sum_i q_i k_i)`, `Var(q \cdot k)`, `E(...)`: of two vectors, written as a sum or as a product
 Result       conditional  the mean 0, and the variance d_k sigma^4 or d_k: the assumptions are named
@@ -37,7 +37,7 @@ UNIT_VARIANCE = re.compile(VARIANCE_WORD + r"\W*(?:of|is|equal to|為|为|是|�
 
 
 def says_unit_variance(statement: Statement, scope: Scope) -> bool:
-    """Say whether the words around call the variance of something 1, and speak of no other variance."""
+    """Return whether the words around call the variance of something 1, and speak of no other variance."""
     around = scope.words(statement)
     named, unit = (len(re.findall(pattern, around.lower())) for pattern in (VARIANCE_WORD, UNIT_VARIANCE))
     return 0 < named == unit
@@ -70,12 +70,12 @@ def check_moments(first: Expr, second: Expr, *, unit: bool) -> Iterator[Finding]
 
 
 def _is_plain(left: Expr) -> bool:
-    """Say whether this is the variance of a sum that nothing scales."""
+    """Return whether a side is the variance of a sum without a factor."""
     return isinstance(left, Variance) and isinstance(left.args[0], Sum)
 
 
 def _known(left: Expr, deviation: Expr) -> Expr | None:
-    """Return the value of a moment, where it is one of those that the catalogue gives to dot products."""
+    """Return the value of a moment if it is one of those that the catalogue gives for dot products, or None."""
     scale = deviation**4 if left.has(Variance) else Integer(1)
     values = (Integer(0), *(scale * each for each in (Integer(1), d_k, 1 / d_k, sqrt(d_k), 1 / sqrt(d_k))))
     return next((value for value in values if _equal(left, value, deviation)), None)
@@ -88,7 +88,7 @@ def _source(deviation: Expr) -> Derivation:
 
 
 def _deviation(right: Expr) -> Expr | None:
-    """Return the standard deviation that a result is written in: the letter sigma, or 1; None for other letters."""
+    """Return the standard deviation that a result contains: the letter sigma, or 1. Other letters give None."""
     vectors = {each for base in right.atoms(IndexedBase) for each in base.free_symbols}
     symbols = (each for each in right.free_symbols - vectors - {d_k} if isinstance(each, Symbol))
     letters = [each for each in symbols if not each.is_integer]
@@ -99,13 +99,13 @@ def _deviation(right: Expr) -> Expr | None:
 
 @lru_cache(maxsize=1024)
 def _equal(left: Expr, right: Expr, deviation: Expr) -> bool:
-    """Say whether two sides are equal for components of mean 0 and of this standard deviation."""
+    """Return whether two sides are equal for components of mean 0 and of this standard deviation."""
     source = _source(deviation)
     return any(are_equal(left, right, source, rule) for rule in ("moments", "variance"))
 
 
 def _renamed(first: Expr, second: Expr) -> tuple[Expr, Expr, Expr] | None:
-    """Return both sides with their two vectors called q and k, of length d_k, and what that length is called there.
+    """Return both sides with their vectors renamed to q and k, of length d_k, and the original name of that length.
 
     Result       None where there are not just two
     Assumes      the length of a sum without bounds is the one size that stands beside

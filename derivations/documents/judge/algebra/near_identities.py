@@ -1,4 +1,4 @@
-r"""Equations that are an identity but for one slip: `(a + b)(a - b) = a^2 + b^2`.
+r"""Equations that one edit turns into an identity: `(a + b)(a - b) = a^2 + b^2`.
 
 Definition   the two sides differ for some numbers, and one edit of one of them makes the equation hold for all: a sign,
              an index, a letter, an exponent, a number. No condition is meant to be so near to an identity
@@ -49,7 +49,7 @@ USUAL: dict[str, Node] = {  # sizes as they are assumed of a layer
 
 @dataclass(frozen=True)
 class Mended:
-    """The side of an equation that is mended, and what was wrong with it."""
+    """The corrected side of an equation, and a description of its mistake."""
 
     side: Node
     slip: str
@@ -57,7 +57,7 @@ class Mended:
 
 @dataclass(frozen=True)
 class _About:
-    """What is known of an equation as it was written: whether its sides have the same letters, which ones cancel."""
+    """Facts about an equation as written: whether its sides have the same letters, and which letters cancel."""
 
     alike: bool
     cancelled: frozenset[str]
@@ -65,14 +65,14 @@ class _About:
 
 
 def mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Mended | None:
-    """Return the edit that turns a false equation into an identity, with sizes as they are or as they are set."""
+    """Return the edit that turns a false equation into an identity, also with the sizes that the section sets."""
     found = _mended(statement, left, right, scope)
     sizes = _sizes_set(left, right, scope) if found is None else {}
     return _mended(statement, put(left, sizes), put(right, sizes), scope) if sizes else found
 
 
 def _sizes_set(left: Node, right: Node, scope: Scope) -> dict[str, Node]:
-    """Return the sizes of two sides that the section sets to expressions in others, and always to the same."""
+    """Return the sizes of two sides that the section sets to expressions in other letters, always to equal ones."""
     names = {part.key: part for side in (left, right) for part in letters_of(side) if is_size(part)}
     found = {key: scope.definitions(name) for key, name in names.items()}
     plain = {key: some for key, some in found.items() if not any(isinstance(bare(each), Number) for each in some)}
@@ -116,7 +116,7 @@ def _mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Mend
 
 
 def _shifts(side: Node) -> Iterator[str]:
-    """Yield the letters that exponents subtract, which cancel between a sum of exponentials and another."""
+    """Yield the letters that exponents subtract. They may cancel between two sums of exponentials."""
     exponents = [bare(part.exponent) for part in side.walk() if isinstance(part, Power) and is_exponential(part)]
     for each in exponents:
         terms = zip(each.terms, each.signs, strict=True) if isinstance(each, Sum) else ()
@@ -128,7 +128,7 @@ def _bases(side: Node) -> set[str]:
 
 
 def slip_between(statement: Statement, whole: Node, other: Node) -> str | None:
-    """Return the slip by which two formulas of the same letters differ; None if it is more than one.
+    """Return the one mistake by which two formulas of the same letters differ, or None.
 
     The letters stand in the same order: another one may follow another convention.
     """
@@ -153,7 +153,7 @@ def _functions(side: Node) -> list[Name]:
 
 
 def _is_identity(edit: Node, other: Node, about: _About) -> bool:
-    """Say whether two sides that are the same in all draws are equal, and not merely the same formula.
+    """Return whether two sides with equal values in all draws are equal, and not the same formula written twice.
 
     For scalars with the same letters, but for those that cancel, the draws decide: two formulas that differ do not
     agree in so many numbers. Others are equal by algebra, or in other groups.
@@ -175,18 +175,18 @@ def _is_identity(edit: Node, other: Node, about: _About) -> bool:
 
 
 def _is_regrouped(first: Node, second: Node) -> bool:
-    """Say whether two sides are one product in other groups: A (B C) and (A B) C."""
+    """Return whether two sides are the same product with different grouping: A (B C) and (A B) C."""
     leaves = ([each for each in side.walk() if isinstance(each, Name | Number)] for side in (first, second))
     return bool(next(leaves) == next(leaves) and bare(first) != bare(second))
 
 
 def _is_merged(first: Node, second: Node) -> bool:
-    """Say whether one side has as one what the other has apart: sum_j c is n c, e^{a + b} is e^a e^b."""
+    """Return whether one side merges what the other one repeats: n c for sum_j c, e^{a + b} for e^a e^b."""
     return any(sum(map(kind, first.walk())) != sum(map(kind, second.walk())) for kind in (is_aggregate, is_exponential))
 
 
 def is_explained(left: Node, right: Node, names: tuple[Name, ...], scope: Scope) -> bool:
-    """Say whether the sides may be equal since letters are defined by others of them, in the section or as is usual."""
+    """Return whether the sides may be equal because of definitions of their letters, in the section or usual ones."""
     keys = {name.key for name in names}
     defined: dict[str, Node] = {}
     for name in names:
@@ -201,5 +201,5 @@ def is_explained(left: Node, right: Node, names: tuple[Name, ...], scope: Scope)
 
 
 def _with(values: dict[str, Node], *sides: Node) -> tuple[Node, ...]:
-    """Return sides with the letters replaced, and those in what replaced them."""
+    """Return the sides with letters replaced, and then with letters in the replacements replaced."""
     return tuple(put(put(side, values), values) for side in sides)

@@ -1,4 +1,4 @@
-r"""Sums of shares: `\sum_j e^{x_j} / \sum_k e^{x_k} = 1`, `1 / (1 + e^t) + 1 / (1 + e^{-t}) = 1`.
+r"""Normalised sums: `\sum_j e^{x_j} / \sum_k e^{x_k} = 1`, `1 / (1 + e^t) + 1 / (1 + e^{-t}) = 1`.
 
 Definition   a normalisation divides exponentials by their sum and is 1, or adds fractions with sums below to a number
 Result       `is_normalisation(left, right)`; `is_aggregate` and `is_exponential` tell of the parts of a formula
@@ -14,7 +14,7 @@ __all__ = ["is_aggregate", "is_exponential", "is_normalisation"]
 
 
 def is_normalisation(left: Node, right: Node) -> bool:
-    """Say whether a side divides exponentials by a sum and is 1, or adds fractions with sums below to a number."""
+    """Return whether an equation says that exponentials over a sum are 1, or that fractions over sums are a number."""
     for side, other in ((left, right), (right, left)):
         number, whole = bare(other), bare(side)
         if not isinstance(number, Number):
@@ -30,19 +30,19 @@ def is_normalisation(left: Node, right: Node) -> bool:
 
 
 def _is_share(whole: Quotient) -> bool:
-    """Say whether a fraction has sums with an exponential below its lines, and another fraction above its own."""
+    """Return whether a fraction has another one above, and all denominators are sums with an exponential."""
     above = [part for part in whole.numerator.walk() if isinstance(part, Quotient)]
     sums = [bare(part.denominator) for part in (whole, *above)]
     return bool(above) and all(isinstance(each, Sum) and any(map(is_exponential, each.terms)) for each in sums)
 
 
 def is_aggregate(node: Node) -> bool:
-    """Say whether a part is a sum or a product over an index."""
+    """Return whether a part is a sum or a product over an index."""
     return isinstance(node, Aggregate)
 
 
 def is_exponential(node: Node) -> bool:
-    """Say whether a part is a power of e."""
+    """Return whether a part is a power of e."""
     match node:
         case Power(base=Name(key="e")) | Call(function=Name(key="exp")):
             return True

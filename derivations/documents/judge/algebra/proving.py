@@ -1,4 +1,4 @@
-r"""What the judge of equality says of two scalars of a document, and under which conditions.
+r"""The judge's decision about two scalars of a document, and the conditions under which it holds.
 
 Definition   both sides are given to the judge as they stand (`literal_scalars`), with no other assumption than that
              letters are real numbers, and those that the document makes sizes whole numbers of at least 1
@@ -30,7 +30,7 @@ _SAID: Mapping[Kind, str] = {"nonzero": "is not 0", "positive": "is positive", "
 
 @dataclass(frozen=True)
 class Sides:
-    """Two sides of a link, in what is known there, as they are written."""
+    """Two sides of a link as they are written, with their scope."""
 
     left: Node
     right: Node
@@ -39,7 +39,7 @@ class Sides:
 
     @property
     def guesses(self) -> tuple[str, ...]:
-        """What is guessed where both are read as numbers."""
+        """The assumptions made when both sides are read as numbers."""
         return guessed(self.left, self.right, self.scope, self.text)
 
     def literally(self, values: Mapping[str, Expr] | None = None, *, by_spelling: bool = False) -> Literally | None:
@@ -50,7 +50,7 @@ class Sides:
 def decided(
     sides: Sides, reason: str, values: Mapping[str, Expr] | None = None, assumptions: tuple[str, ...] = ()
 ) -> Finding:
-    """Return what is said of two sides that are equal by rules which ignore where a side is defined.
+    """Return the finding for two sides that are equal by rules which ignore where a side is defined.
 
     Proved where the judge proves it of them as they stand; conditional on what is open and on what is guessed; unknown
     where the section gives letters numbers at which a side is not defined; holds where nothing is open, and the judge
@@ -70,7 +70,7 @@ def decided(
 
 
 def provisos(sides: Sides) -> tuple[str, ...]:
-    """Return what must hold of letters so that both sides are defined, without what the judge knows."""
+    """Return the conditions under which both sides are defined, without those that the judge can prove."""
     found = sides.literally(by_spelling=True)
     if found is None:
         return ("every part of it is defined",)
@@ -79,7 +79,7 @@ def provisos(sides: Sides) -> tuple[str, ...]:
 
 
 def is_undefined(sides: Sides) -> bool:
-    """Say whether a side is not defined at the numbers that it has, or that the section gives to its letters."""
+    """Return whether a side is undefined at the numbers in it, or at those that the section gives to its letters."""
     found = sides.literally()
     for each in found.conditions if found is not None else ():
         values = {letter: _number(str(letter), sides.scope) for letter in each.value.free_symbols}
@@ -99,7 +99,7 @@ def _number(key: str, scope: Scope) -> Expr | None:
 
 
 def _settled(condition: Condition) -> bool:
-    """Say whether the judge knows a condition: it then proves what is right under that condition alone."""
+    """Return whether the judge can prove a condition, tested by an equation that holds only under it."""
     value = condition.value
     match condition.kind:
         case "nonzero":

@@ -1,4 +1,4 @@
-r"""What is guessed where a formula is read as one of numbers: no proof of such a reading proves what was meant.
+r"""Assumptions made when a formula is read as one of numbers. A proof of that reading depends on them.
 
 Definition   a letter may be a vector, a sign between letters another product than that of numbers, a bracket an entire
              part, `e` an error and no constant: spelling, words in reach and definitions tell
@@ -25,7 +25,7 @@ _BOLD = re.compile(
 
 
 def guessed(left: Node, right: Node, scope: Scope, text: str) -> tuple[str, ...]:
-    """Return what is assumed where two sides are read as numbers."""
+    """Return the assumptions made when two sides are read as numbers."""
     parts = [part for side in (left, right) for part in side.walk()]
     names = [part for part in parts if isinstance(part, Name)]
     return tuple(dict.fromkeys((*_vectors(names, scope, text), *_products(parts), *_others(parts, scope))))
@@ -53,7 +53,7 @@ def _products(parts: list[Node]) -> Iterator[str]:
 
 
 def _has_free_letter(node: Node) -> bool:
-    """Say whether a factor has a letter that is not written as a size and is not a function of one."""
+    """Return whether a factor, other than a number or a call, has a letter that is not spelled like a size."""
     if isinstance(node, Number | Call):
         return False
     return any(isinstance(part, Name) and not is_size(part) for part in node.walk())
@@ -74,5 +74,5 @@ def _others(parts: list[Node], scope: Scope) -> Iterator[str]:
 
 
 def _is_used_otherwise(name: Name, scope: Scope) -> bool:
-    """Say whether the document defines a letter that is also a constant."""
+    """Return whether the document defines a letter that is also a constant."""
     return scope.definition(name) is not None or bool(scope.meaning(name)) or scope.value(name) is not None

@@ -1,4 +1,4 @@
-"""Numbers of a scalar formula as it is written, in several draws of its letters.
+"""Numerical values of a scalar formula as it is written, in several random draws of its letters.
 
 Definition   letters have numbers that depend on their names alone, sizes whole ones; `q_j` under a sum over j is an
              entry, and has one number for each place. The draws of `POSITIVE` have positive letters, the others not.
@@ -64,19 +64,19 @@ Bound = Mapping[str, int]
 
 
 class _NoNumber(Exception):
-    """What has no number here."""
+    """Raised for a part that cannot be evaluated."""
 
 
 def sampled(node: Node, draw: int) -> float | None:
-    """Return the number of a formula in one draw of its letters."""
+    """Return the value of a formula in one draw of its letters, or None."""
     return Sampler(node).number(node, draw)
 
 
 class Sampler:
-    """The numbers of formulas with the same letters, of which each part is computed once: edits share most of them."""
+    """Computes the values of formulas with the same letters. Parts that the formulas share are computed once."""
 
     def __init__(self, *formulas: Node) -> None:
-        """Take the formulas whose letters are drawn: what ends a sum in one is a whole number in all."""
+        """Take the formulas to evaluate. A letter that bounds a sum in one of them is a whole number in all."""
         self.parts = {id(part): part for formula in formulas for part in formula.walk()}
         self.tops = tops_of(*formulas)
         self.indices = _free_places(*formulas)
@@ -85,7 +85,7 @@ class Sampler:
         self.draw = 0
 
     def number(self, node: Node, draw: int, bound: Bound | None = None) -> float | None:
-        """Return the number of a formula, or of an edit of one, in one draw; `bound` are the places of free indices."""
+        """Return the value of a formula, or of an edit of one, in one draw. `bound` gives the values of indices."""
         self.draw = draw
         try:
             return self._value(node, bound or {})
@@ -164,37 +164,37 @@ class Sampler:
         return float(places[0] == places[1])
 
     def _place(self, subscript: Node, bound: Bound) -> float | str:
-        """Return which entry a subscript says: a number under a sum, also of `(j - 1) b + l`, else its text."""
+        """Return the entry that a subscript selects: a number under a sum, also for `(j - 1) b + l`, else its text."""
         if is_counted(subscript, bound) or is_counted(subscript, self.indices):
             return float(self._value(subscript, bound))  # x_1 is the first of the x_i
         return _key(subscript)
 
 
 def is_known_function(name: Name) -> bool:
-    """Say whether a name is that of a function which has numbers here."""
+    """Return whether a name is that of a function that can be evaluated here."""
     return name.base.lower() in FUNCTIONS and not name.subscripts
 
 
 def tops_of(*sides: Node) -> frozenset[str]:
-    """Return the letters that end sums: they are whole numbers."""
+    """Return the letters in the upper bounds of sums, which are whole numbers."""
     ends = (part.upper for side in sides for part in side.walk() if isinstance(part, Aggregate))
     return frozenset(name.key for end in ends if end is not None for name in end.walk() if isinstance(name, Name))
 
 
 def reaching(node: Any, place: Name, lower: Node | None, upper: Node | None) -> Any:
-    """Return a formula with its sums over a place from one end to the other."""
+    """Return a formula with the given bounds in all of its sums over the index `place`."""
     if isinstance(node, Aggregate) and node.index == (place,):
         return replace(node, lower=lower, upper=upper)
     return rebuilt(node, lambda each: reaching(each, place, lower, upper))
 
 
 def is_counted(subscript: Node, bound: Container[str]) -> bool:
-    """Say whether a subscript is a number, or has an index of a sum, so that it tells which entry is meant."""
+    """Return whether a subscript selects an entry: it is a number, or contains a bound index."""
     return isinstance(subscript, Number) or any(isinstance(p, Name) and p.key in bound for p in subscript.walk())
 
 
 def _free_places(*formulas: Node) -> Mapping[str, tuple[int, ...]]:
-    """Return in which place of each draw the free indices are, where Kronecker's delta asks whether two are one."""
+    """Return the values that the free indices of Kronecker deltas have in each draw."""
     parts = [part for formula in formulas for part in formula.walk()]
     sums = [part for part in parts if isinstance(part, Aggregate)]
     asked = [each for part in parts if isinstance(part, Name) and part.base in DELTAS for each in part.subscripts]

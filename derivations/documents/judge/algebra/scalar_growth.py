@@ -1,4 +1,4 @@
-"""How large the expressions of scalars grow that the judge multiplies out, or writes as exponentials.
+"""Estimates of how large a scalar becomes when the judge multiplies it out, or writes it as exponentials.
 
 Result       `grows(expression)`: too many terms once it is multiplied out; `circles(expression)`: how many sines and
              cosines stand inside one another; `bits_of(number)`: how long its longest rational is
@@ -21,17 +21,17 @@ TYPICAL_TERMS = 4  # of a sum with a letter for a bound, where the judge tries n
 
 
 def grows(expression: Basic) -> bool:
-    """Say whether an expression has too many terms once it is multiplied out."""
+    """Return whether an expression has too many terms once it is multiplied out."""
     return _expanded(expression) > MOST_EXPANDED
 
 
 def circles(expression: Basic) -> int:
-    """Return how many sines and cosines stand inside one another."""
+    """Return how deeply sines and cosines are nested."""
     return max(map(circles, expression.args), default=0) + isinstance(expression, sympy.sin | sympy.cos)
 
 
 def bits_of(number: Expr) -> int:
-    """Return the bits of the longest rational in a number."""
+    """Return the number of bits of the longest rational in an expression."""
     parts: Iterator[int] = (int(each.p).bit_length() + int(each.q).bit_length() for each in number.atoms(Rational))
     return max(parts, default=1)
 
@@ -58,5 +58,5 @@ def _expanded(expression: Basic) -> int:
 
 
 def _is_below(factor: Expr) -> bool:
-    """Say whether a factor is a sum in a denominator."""
+    """Return whether a factor is a sum in a denominator."""
     return isinstance(factor, sympy.Pow) and factor.base.is_Add and factor.exp.is_negative is True

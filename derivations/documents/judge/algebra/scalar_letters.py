@@ -1,4 +1,4 @@
-"""Letters of scalar formulas: which are written as sizes are, and whether capitals may be matrices.
+"""Letters of scalar formulas: which are spelled like sizes, and whether capitals may be matrices.
 
 Definition   a size is a whole number, at least 1: d_k, n, h, `batch_size`; any other letter is real
 """
@@ -43,7 +43,7 @@ _SIZE_BASES = frozenset("ndNLhHm")
 
 
 def is_size(name: Name, scope: Scope | None = None) -> bool:
-    """Say whether a letter is written as sizes are, d_k, n, L, batch_size, or is said to be a width."""
+    """Return whether a letter is spelled like a size, such as d_k, n, L or batch_size, or is called a width."""
     if name.accent or name.primes or name.superscripts:
         return False
     told = scope is not None and any(scope.document.distinctions.is_called(name.key, width) for width in WIDTHS)
@@ -51,7 +51,7 @@ def is_size(name: Name, scope: Scope | None = None) -> bool:
 
 
 def is_of_a_group(left: Node, right: Node, statement: Statement, scope: Scope) -> bool:
-    """Say whether an e is a factor by itself, and words around speak of the neutral element of a group."""
+    """Return whether e is a factor, and the words around speak of a group or its neutral element."""
     products = (part for side in (left, right) for part in side.walk() if isinstance(part, Product))
     return (
         any(Name("e") in product.factors for product in products) and GROUP.search(scope.words(statement)) is not None
@@ -59,7 +59,7 @@ def is_of_a_group(left: Node, right: Node, statement: Statement, scope: Scope) -
 
 
 def is_of_differences(node: Quotient) -> bool:
-    r"""Say whether a quotient is one of differentials or differences, `dy / dx`, in which nothing cancels."""
+    r"""Return whether a quotient is one of differentials or differences, `dy / dx`, in which nothing cancels."""
     match node.numerator, node.denominator:
         case Product(factors=(Name() as one, _, *_)), Product(factors=(Name() as other, _, *_)):
             return one == other and one.key in _DIFFERENCES
@@ -72,7 +72,7 @@ def symbol(name: Name, *, sized: bool = False) -> Symbol:
 
 
 def in_one_alphabet(first: Expr, second: Expr) -> tuple[Expr, Expr]:
-    """Return two scalars in which a letter that is a size in one, as it bounds a sum there, is one in the other."""
+    """Return two scalars in which a letter that is a size in one is a size in both."""
     letters = [each for each in first.free_symbols | second.free_symbols if isinstance(each, Symbol)]
     sizes = {each.name: each for each in letters if each.is_integer and each.is_positive}
     table = {each: sizes[each.name] for each in letters if each.name in sizes}
@@ -80,7 +80,9 @@ def in_one_alphabet(first: Expr, second: Expr) -> tuple[Expr, Expr]:
 
 
 def in_one_order(*nodes: Node, scope: Scope | None = None) -> bool:
-    """Say whether letters that may be matrices have one order in all products, so that it says nothing.
+    """Return whether letters that may be matrices have the same order in all products.
+
+    It then does not matter whether they commute.
 
     Brackets are looked into: A (B C) has A before B and C. An inverse, a power or a function of a product of matrices
     is none of the factors.
@@ -110,7 +112,7 @@ def in_one_order(*nodes: Node, scope: Scope | None = None) -> bool:
 
 
 def _beside(node: Node, capitals: Set[str]) -> Iterator[Name]:
-    """Yield the small letters that stand beside a capital in a product: of W x, x may be a vector."""
+    """Yield the small letters next to a capital in a product. In W x, the x may be a vector."""
     for part in (part for part in node.walk() if isinstance(part, Product)):
         for pair in pairwise(part.factors):
             names = [each for each in pair if isinstance(each, Name)]
@@ -119,7 +121,7 @@ def _beside(node: Node, capitals: Set[str]) -> Iterator[Name]:
 
 
 def is_moment(node: Node) -> TypeGuard[Call]:
-    """Say whether a part is a mean or a variance."""
+    """Return whether a part is a mean or a variance."""
     return isinstance(node, Call) and node.function.base in VARIANCES | EXPECTATIONS
 
 
@@ -128,7 +130,10 @@ def _letters(node: Node) -> frozenset[str]:
 
 
 def _may_be_matrix(name: Name, scope: Scope | None) -> bool:
-    """Say whether a letter may be an array: a capital of which nothing is known, and no entry S_{ij} of one."""
+    """Return whether a letter may be an array: it has a shape, or is a capital without a known shape.
+
+    An entry, such as S_{ij}, is not an array.
+    """
     if len(name.subscripts) > 1 and all(_is_place(each) for each in name.subscripts):
         return False
     shape = scope.shape(name) if scope is not None else None

@@ -1,4 +1,4 @@
-r"""Two scalars with letters, compared by algebra: as they are, with what the section sets, with the usual sizes.
+r"""Algebraic comparison of two scalars: as written, with the values of the section, and with the usual sizes.
 
 Result       `by_algebra(sides, first, second, goes_on=...)`: proved, conditional where both sides are
              defined or with the usual sizes, or wrong where no values could be meant for which it holds; `ratio_of`
@@ -33,7 +33,7 @@ USUAL = ((d_k, d_model / h), (d_v, d_model / h), (d_ff, 4 * d_model))  # in this
 
 
 def by_algebra(sides: Sides, first: Expr, second: Expr, *, goes_on: bool) -> Iterator[Finding]:
-    """Yield what is found of two scalars with letters; `goes_on` where a chain came to the first of them."""
+    """Yield findings about two scalars with letters. `goes_on` is true if the first one continues a chain."""
     scope = sides.scope
     level, counterexample = weighed(first, second)
     if level == "proved":
@@ -69,7 +69,7 @@ def by_algebra(sides: Sides, first: Expr, second: Expr, *, goes_on: bool) -> Ite
 
 
 def _refuted_by_sizes(first: Expr, second: Expr, known: Mapping[Symbol, Expr]) -> Iterator[Finding]:
-    """Say no to an equation that what the section sets makes one of a thing with a multiple of it."""
+    """Yield a refutation if, with the values of the section, one side is a constant multiple of the other."""
     ratio = ratio_of(first.xreplace(known), second.xreplace(known))
     sizes = all(letter.is_positive and letter.is_integer for letter in _letters(first, second))
     if ratio is not None and ratio.is_Rational and ratio != 1 and (sizes or ratio != 0):
@@ -78,7 +78,7 @@ def _refuted_by_sizes(first: Expr, second: Expr, known: Mapping[Symbol, Expr]) -
 
 
 def is_rounded(left: Node, right: Node, ratio: Expr | None) -> bool:
-    """Say whether two sides are as near as the digits of a number tell: `4096 * 32 B = 1.3e5 B`, 0.0667."""
+    """Return whether two sides agree within the printed digits of their numbers: `4096 * 32 B = 1.3e5 B`, 0.0667."""
     numbers = (part for side in (left, right) for part in side.walk() if isinstance(part, Number) and not part.exact)
     spread = sum(
         each.half_unit / each.value for each in numbers if each.value >= LARGE or each.half_unit * FINE <= each.value
@@ -87,12 +87,12 @@ def is_rounded(left: Node, right: Node, ratio: Expr | None) -> bool:
 
 
 def ratio_of(first: Expr, second: Expr) -> Expr | None:
-    """Return how many times one side is the other, in lowest terms."""
+    """Return the quotient of the two sides in lowest terms, or None."""
     return (first / second).cancel() if second != 0 and _polynomial(first, second) else None
 
 
 def _is_free(first: Expr, second: Expr, scope: Scope) -> bool:
-    """Say whether both sides are of the same letters, of which nothing is known: no arrays, whose sum may be 1."""
+    """Return whether both sides have the same letters, none of them defined, and no entries of arrays."""
     if first.free_symbols != second.free_symbols or first.has(IndexedBase):
         return False
     names = [Name(str(letter)) for letter in first.free_symbols]
@@ -100,7 +100,7 @@ def _is_free(first: Expr, second: Expr, scope: Scope) -> bool:
 
 
 def _agree_in_numbers(first: Expr, second: Expr) -> bool:
-    """Say whether two sides without sums are equal for distinct primes, to 30 digits: then nothing refutes them."""
+    """Return whether two sides without sums are equal at distinct primes, with 30 digits, or have no value there."""
     if first.has(Sum) or second.has(Sum):
         return False  # the counterexample of the judge has numbers for their terms
     letters = sorted(_letters(first, second), key=str)
@@ -122,7 +122,7 @@ def related(expression: Expr, relations: tuple[tuple[Symbol, Expr], ...]) -> Exp
 
 
 def _is_long(expression: Expr) -> bool:
-    """Say whether a sum has so many entries that nobody adds them up: it tells no more than one with a letter."""
+    """Return whether an expression has a sum over so many entries of an array that nobody would write them out."""
     sums = (each for each in expression.atoms(Sum) if each.has(Indexed))
     lengths = (upper - lower for each in sums for _, lower, upper in each.limits)
     return any(length.is_Integer and length > MOST_TERMS for length in lengths)
@@ -137,7 +137,7 @@ def _polynomial(*expressions: Expr) -> bool:
 
 
 def _values(expression: Expr, scope: Scope) -> dict[Symbol, Expr]:
-    """Return what the scope sets the letters of an expression to, in the alphabet of the judge."""
+    """Return the values that the scope gives to the letters of an expression, written in the symbols of the judge."""
     found: dict[Symbol, Expr] = {}
     for letter in sorted(expression.free_symbols, key=str):
         value = scope.value(Name(str(letter)))

@@ -1,4 +1,4 @@
-r"""A scalar formula of a document in the alphabet of the judge.
+r"""Conversion of a scalar formula of a document into a SymPy expression for the judge.
 
 Definition   letters become symbols named by `Name.key`: sizes (whole, >= 1) where they bound a sum or are written as
              sizes are (`d_k`, n, h, `batch_size`), else real; `q_i` under a sum over i is an entry of an array q; an
@@ -81,17 +81,17 @@ _PLACE = Words("·")  # where an index stands that is no longer part of the name
 
 
 class NoScalar(Exception):
-    """Something that is not a scalar, or is not understood."""
+    """Raised for a formula that is not a scalar, or is not understood."""
 
 
 def scalar(node: Node, scope: Scope | None = None) -> Expr | None:
-    """Return the scalar that a node means, or None."""
+    """Return the scalar expression of a node, or None. It is small enough to be multiplied out."""
     found = as_written(node, scope)
     return found if found is not None and not grows(found) else None
 
 
 def as_written(node: Node, scope: Scope | None = None) -> Expr | None:
-    """Return the scalar that a node means, to be looked at and not multiplied out: it may be too large for that."""
+    """Return the scalar expression of a node, or None. It may be too large to be multiplied out."""
     try:
         parts = [part for _, part in zip(range(MOST_NODES + 1), node.walk(), strict=False)]
         if len(parts) > MOST_NODES or not in_one_order(node, scope=scope):
@@ -103,21 +103,21 @@ def as_written(node: Node, scope: Scope | None = None) -> Expr | None:
 
 
 def sizes_in(parts: Iterable[Node]) -> frozenset[str]:
-    """Return the letters that bound sums."""
+    """Return the letters in the upper bounds of sums."""
     bounds = [part.upper for part in parts if isinstance(part, Aggregate) and part.upper is not None]
     return frozenset(each.key for bound in bounds for each in bound.walk() if isinstance(each, Name))
 
 
 @dataclass
 class Reading:
-    """Writes nodes as SymPy builds them, which cancels and collects without a word."""
+    """Converts syntax nodes to expressions, which SymPy simplifies as it builds them."""
 
     scope: Scope | None
     sizes: frozenset[str]
     lengths: dict[str, Expr] = field(default_factory=dict)  # of the arrays whose entries were read
 
     def expression(self, node: Node, bound: Mapping[str, Range]) -> Expr:
-        """Return a node; `bound` gives for an index its symbol, its least value and how many it has."""
+        """Return the expression of a node. `bound` gives the symbol, the first value and the count of each index."""
         if type(node) not in _RULES:
             raise NoScalar
         found: Expr = getattr(self, _RULES[type(node)])(node, bound)
@@ -171,7 +171,7 @@ class Reading:
         return found[tuple(place for place, _, _ in places)] if len(places) > 1 else found[places[0][0]]
 
     def sum(self, node: Sum, bound: Any) -> Expr:
-        """Return a sum; refuse one with a sign of plus or minus."""
+        """Return a sum. Raises NoScalar for a plus-or-minus sign."""
         if 0 in node.signs:
             raise NoScalar
         pairs = zip(node.terms, node.signs, strict=True)
@@ -188,15 +188,15 @@ class Reading:
         return self.built(sympy.Mul, *(self.expression(each, bound) for each in node.factors))
 
     def negative(self, node: Negative, bound: Any) -> Expr:
-        """Return a number with the other sign."""
+        """Return the negative of an operand."""
         return self.signed(-1, self.expression(node.operand, bound))
 
     def signed(self, sign: int, value: Expr) -> Expr:
-        """Return a number with a sign."""
+        """Return a value, or its negative for a sign of -1."""
         return value if sign == 1 else self.built(sympy.Mul, Integer(sign), value)
 
     def built(self, operation: Callable[..., Expr], *parts: Expr) -> Expr:
-        """Return a sum, a product, a power or a function."""
+        """Apply an operation of SymPy to its operands."""
         return operation(*parts)
 
     def quotient(self, node: Quotient, bound: Any) -> Expr:
@@ -209,7 +209,7 @@ class Reading:
         )
 
     def power(self, node: Power, bound: Any) -> Expr:
-        """Return a power within the budget."""
+        """Return a power. Raises NoScalar if it exceeds the budget."""
         base, exponent = self.expression(node.base, bound), self.expression(node.exponent, bound)
         if base.is_number and base != sympy.E:
             budget = exponent.is_Rational and abs(exponent.p) * bits_of(base) <= _BITS
@@ -227,7 +227,7 @@ class Reading:
         return self.built(sympy.Pow, self.expression(node.radicand, bound), 1 / degree)
 
     def fence(self, node: Fence, bound: Any) -> Expr:
-        """Return what stands in brackets."""
+        """Return the content of brackets."""
         if node.bracket not in ("(", "[", "{", ""):
             raise NoScalar
         return self.expression(node.inside, bound)
@@ -273,7 +273,7 @@ class Reading:
         return sympy.Sum(body, (place, 0, count - 1))
 
     def range(self, node: Aggregate, bound: Any) -> tuple[Expr, Expr]:
-        """Return the first place of a sum, and how many it has: without bounds, all of an array in it."""
+        """Return the first index of a sum and its number of terms. A sum without bounds runs over a whole axis."""
         if node.lower is not None and node.upper is not None:
             least, most = self.expression(node.lower, bound), self.expression(node.upper, bound)
             if not (least.is_Integer and (most.is_integer or most.is_Integer)):

@@ -37,7 +37,7 @@ EQUALS = ("=", "≡")
 
 
 def strayed(statement: Statement, link: int, scope: Scope) -> Mended | None:
-    """Return the mended side of a link that differs from the others of its chain, which agree."""
+    """Return the corrected side of a link, if it differs from other sides of its chain that agree, or None."""
     sides = statement.chain.sides
     begin, end = _run(statement, link)
     if not 3 <= end - begin <= MOST_SIDES or _is_special(statement):
@@ -52,7 +52,7 @@ def strayed(statement: Statement, link: int, scope: Scope) -> Mended | None:
 
 
 def _run(statement: Statement, link: int) -> tuple[int, int]:
-    """Return the first side of the equations around a link, and the one after the last."""
+    """Return the range of sides that equations connect with a link: the first one, and one after the last."""
     relations = statement.chain.relations
     begin, end = link, link
     while begin and relations[begin - 1] in EQUALS:
@@ -63,14 +63,14 @@ def _run(statement: Statement, link: int) -> tuple[int, int]:
 
 
 def _is_special(statement: Statement) -> bool:
-    """Say whether it is code, where = sets, or said to hold under a condition other than the range of an index."""
+    """Return whether a statement is code, or holds only under a condition other than the range of an index."""
     condition = statement.chain.condition
     ranged = condition is None or any(isinstance(part, Dots) for part in condition.walk())
     return statement.passage.syntax == "code" or not ranged or is_condition(statement)
 
 
 def _mended(side: Node, others: Sequence[Node], scope: Scope, *, within: bool) -> Mended | None:
-    """Return a side with the slip mended by which it differs from two others that agree."""
+    """Return a side corrected by one edit, after which it agrees with two other sides, or None."""
     if sum(1 for each in (side, *others) for _ in each.walk()) > MOST_NODES:
         return None
     pair = next((pair for pair in combinations(others, 2) if bare(pair[0]) != bare(pair[1]) and agree(*pair)), None)

@@ -1,4 +1,4 @@
-"""Telling two formulas apart by their numbers, in several draws of their letters.
+"""Comparison of two formulas by their values, in several random draws of their letters.
 
 Definition   formulas differ in a draw if both are real there and not the same to nine digits
 Result       `differing(numbers, left, right)` are the draws that decide, none where the two agree or have no numbers;
@@ -20,7 +20,7 @@ CLOSE = 1e-9
 
 
 def differing(numbers: Sampler, left: Node, right: Node) -> tuple[int, ...]:
-    """Return the draws where both sides are real, those that tell them apart first; none if no draw does.
+    """Return the draws where both sides are real, those with different values first, or none if no draw differs.
 
     Letters are positive, unless the sides are real for others only: `log(1 - e^t)`.
     """
@@ -35,7 +35,7 @@ def differing(numbers: Sampler, left: Node, right: Node) -> tuple[int, ...]:
 
 
 def same(numbers: Sampler, edit: Node, other: Node, draws: tuple[int, ...]) -> bool:
-    """Say whether two sides have the same numbers in these draws, and in all others wherever both are real."""
+    """Return whether two sides have equal values in these draws, and in all other draws where both are real."""
     if not all(_near(numbers.number(edit, draw), numbers.number(other, draw)) for draw in draws):
         return False
     rest = ((numbers.number(edit, draw), numbers.number(other, draw)) for draw in DRAWS if draw not in draws)
@@ -43,14 +43,14 @@ def same(numbers: Sampler, edit: Node, other: Node, draws: tuple[int, ...]) -> b
 
 
 def agree(left: Node, right: Node) -> bool:
-    """Say whether two sides have real numbers in some draw, and no draw tells them apart."""
+    """Return whether two sides have real values in some draw, and differ in none."""
     numbers = Sampler(left, right)
     real = any(_is_real(numbers.number(left, draw)) and _is_real(numbers.number(right, draw)) for draw in DRAWS)
     return real and not differing(numbers, left, right)
 
 
 def may_agree(left: Node, right: Node) -> bool:
-    """Say whether two sides agree, or one of them has no numbers here."""
+    """Return whether two sides agree, or one of them cannot be evaluated."""
     numbers = Sampler(left, right)
     return any(numbers.number(side, draw) is None for side in (left, right) for draw in DRAWS) or agree(left, right)
 

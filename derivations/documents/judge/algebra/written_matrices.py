@@ -1,4 +1,4 @@
-r"""Matrices that are written out in letters: what is computed with them, entry by entry, by the judge of equality.
+r"""Equations between matrices written out in letters, decided entry by entry by the judge of equality.
 
 Definition   `\begin{bmatrix} a & b \end{bmatrix} \begin{bmatrix} v_1 \\ v_2 \end{bmatrix} = a v_1 + b v_2`: both sides
              are taken apart as arrays of numbers are, and the entries at one place are scalars
@@ -44,7 +44,7 @@ def check_written_matrices(statement: Statement, link: int | None, scope: Scope)
 
 
 def _level(one: Node, other: Node, scope: Scope) -> str:
-    """Return what the judge says of two entries; unknown unless they are scalars, or if they are only numbers."""
+    """Return the judge's level for two entries. Unequal numbers, and entries that are not scalars, are "unknown"."""
     if not in_one_order(one, other, scope=scope):
         return "unknown"
     first, second = scalar(one, scope), scalar(other, scope)

@@ -1,1 +1,1 @@
-"""Arrays: what a formula means as an expression of the language."""
+"""Translation of formulas into array expressions of the core language."""

@@ -1,4 +1,4 @@
-"""Functions of arrays: the table of those applied entry by entry, and those that look along an axis.
+"""Functions of arrays: a table of those applied entry by entry, and rules for those that act along an axis.
 
 Definition   a function of one argument that has no entry in the table is an uninterpreted one, applied entry
              by entry; softmax, attention, Concat, max, diag and mean have rules of their own
@@ -47,7 +47,7 @@ FUNCTIONS: dict[str, Lambda] = {
 
 
 def call(reader: Reading, node: Call) -> Value:
-    """Return a function of arguments: by its own rule, or entry by entry."""
+    """Return the value of a function call, by the rule for that function or entry by entry."""
     word = function_word(node.function)
     arguments = [each for each in node.arguments if not isinstance(each, syntax.Chain)]
     special = _SPECIAL.get(word)
@@ -90,7 +90,7 @@ def _attention(reader: Reading, node: Call, arguments: list[Node]) -> Value:
 
 
 def _concatenation(reader: Reading, node: Call, arguments: list[Node]) -> Value:
-    """Read `Concat(head_1, ..., head_h)`: all members of one family side by side."""
+    """Read `Concat(head_1, ..., head_h)`: the concatenation of all members of one family."""
     while len(arguments) == 1 and isinstance(arguments[0], syntax.List | syntax.Fence):
         inside = arguments[0].items if isinstance(arguments[0], syntax.List) else (arguments[0].inside,)
         arguments = list(inside)
@@ -123,7 +123,7 @@ def _extreme(reader: Reading, node: Call, arguments: list[Node]) -> Value:
 
 
 def largest() -> Expr:
-    """Return a number of which nothing is known: the largest entry of an array."""
+    """Return an unknown number, which stands for the largest or smallest entry of an array."""
     return scalar("largest")
 
 

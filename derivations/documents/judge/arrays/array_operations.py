@@ -57,7 +57,7 @@ def _product(reader: Reading, node: syntax.Product) -> Value:
 
 
 def _applied(reader: Reading, node: syntax.Product) -> syntax.Product:
-    """Return a product in which the letter of a function in front of brackets is applied to them."""
+    """Return a product in which the name of a function before brackets is applied to their content."""
     factors, operators = list(node.factors), list(node.operators)
     for at in range(len(factors) - 2, -1, -1):
         name, behind = factors[at], factors[at + 1]
@@ -70,11 +70,11 @@ def _applied(reader: Reading, node: syntax.Product) -> syntax.Product:
 
 
 def _check_direction(reader: Reading, left: Value, raised: bool, right: Value, right_raised: bool) -> None:
-    """Refuse a column in front of a matrix and a row after one."""
+    """Raise NotRead for a column vector before a matrix, or a row vector after one."""
     if rank(left) == 1 and rank(right) == 2 and raised is not reader.columns:
         raise NotRead("a column vector in front of a matrix")
     if rank(left) == 2 and rank(right) == 1 and right_raised is reader.columns:
-        raise NotRead("a row vector behind a matrix")
+        raise NotRead("a row vector after a matrix")
 
 
 def _factor(reader: Reading, node: Node) -> tuple[Value, bool]:

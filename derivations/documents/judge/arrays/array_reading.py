@@ -1,6 +1,6 @@
-"""What the rules that read a formula as an array share: the reader, as they see it, and names with places.
+"""What the rules that read formulas as arrays share: the interface of the reader, and names with indices.
 
-Definition   a place is a letter of the indices, a number after such a letter, or an expression in such letters
+Definition   an index is a letter that is known as one, or an expression in such letters alone
 Raises       NotRead where a formula has something that is no array and no number
 """
 
@@ -21,21 +21,21 @@ Value: TypeAlias = Expr | Array
 
 
 class NotRead(Exception):
-    """A formula, or a part of it, that is not read as an array or a number."""
+    """Raised for a formula, or a part of it, that cannot be read as an array or a number."""
 
 
 class Reading(Protocol):
-    """What a rule needs: what letters mean, which indices are bound, and the values of parts."""
+    """The interface of the reader for rules: the meaning of letters, the bound indices, and the values of parts."""
 
     meaning: Mapping[str, Value]
     columns: bool
     bound: dict[str, Symbol]
 
     def value(self, node: Node) -> Value:
-        """Return what a part means."""
+        """Return the value of a part."""
 
     def scalar(self, node: Node) -> Expr:
-        """Return what a part means, if it is a number."""
+        """Return the value of a part, which must be a number."""
 
 
 def rank(value: Value) -> int:
@@ -44,16 +44,16 @@ def rank(value: Value) -> int:
 
 
 def function_word(name: Name) -> str:
-    """Return the word of a function, in small letters without spaces and hyphens."""
+    """Return the name of a function in lower case, without spaces and hyphens."""
     if name.base == "Phi":  # a distribution, where phi is a density or any function
         return name.base
     return "".join(letter for letter in name.base.lower() if letter.isalnum())
 
 
 def indices_of(name: Name, indices: frozenset[str]) -> tuple[Name, tuple[Node, ...]]:
-    """Return a name without the subscripts at its end that are places, and those places.
+    """Return a name without the indices at the end of its subscripts, and those indices.
 
-    A place is a letter of `indices`, a number after such a letter, or an expression in such letters.
+    An index is a letter of `indices`, or an expression in such letters alone.
     """
     places: list[Node] = []
     rest = [part for each in name.subscripts for part in _parts(each)]

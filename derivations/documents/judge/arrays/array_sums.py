@@ -1,4 +1,4 @@
-"""Sums over an index of entries of arrays: the index runs along the axis at which it stands."""
+"""Sums of array entries over an index, which runs along the axis where it is used."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["aggregate", "shortage"]
 
 
 def aggregate(reader: Reading, node: syntax.Aggregate) -> Value:
-    """Return a sum, or the largest or smallest entry, of which nothing is known."""
+    """Return a sum. A maximum or a minimum over an index becomes an unknown number."""
     if node.kind in ("max", "min"):
         return largest()
     if node.kind != "sum" or len(node.index) > 1 or node.over is not None:
@@ -51,7 +51,7 @@ def _summed(reader: Reading, body: Value, place: Symbol, node: syntax.Aggregate)
 
 
 def _range_of(body: Value, place: Symbol) -> Expr:
-    """Return the size of the axis that an index runs along, as the arrays in the body have it."""
+    """Return the size of the axis that an index runs along, taken from the arrays in the body."""
     entries = body.entry(*(index(f"at_{a}") for a in range(len(body.shape)))) if isinstance(body, Array) else body
     for entry in sorted(entries.atoms(Indexed), key=str):
         for along, at in zip(entry.base.shape, entry.indices, strict=True):
@@ -61,7 +61,7 @@ def _range_of(body: Value, place: Symbol) -> Expr:
 
 
 def shortage(node: syntax.Aggregate) -> int:
-    """Return how many terms are left out at the end of the range, seen from the bounds alone."""
+    """Return how many terms the bounds of a sum leave out at the end of the axis."""
     first = 1 if node.lower is None else node.lower.value if isinstance(node.lower, Number) else None
     if first not in (0, 1):
         raise NotRead("a sum that does not begin with the first entry")

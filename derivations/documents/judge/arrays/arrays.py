@@ -1,4 +1,4 @@
-"""What a formula means as an expression of the language, once every letter in it has a meaning.
+"""Translation of a formula into an array expression, given the meaning of every letter.
 
 Definition   letters mean arrays, scalars or indices (`meaning`); products, sums, fractions, functions and sums over an
              index are read as what they are in the language, with its shapes; one letter may mean an expression, such
@@ -32,7 +32,7 @@ CONSTANTS: dict[str, Expr] = {"e": E, "pi": pi, "π": pi}
 
 @dataclass
 class Reader:
-    """Reads formulas in which letters mean the same; parts that several formulas share are read once."""
+    """Reads formulas in which letters have the same meaning. Parts that several formulas share are read once."""
 
     meaning: Mapping[str, Value]
     indices: frozenset[str]
@@ -43,7 +43,7 @@ class Reader:
     known: dict[tuple[int, tuple[Symbol, ...]], tuple[Node, Value | Exception]] = field(default_factory=dict)
 
     def value(self, node: Node) -> Value:
-        """Return what a formula means; raises `NotRead` or `ShapeError`."""
+        """Return the value of a formula. Raises `NotRead` or `ShapeError`."""
         rule = _RULES.get(type(node))
         if rule is None or self.depth > 60:
             raise NotRead(f"{type(node).__name__} is no array and no number")
@@ -64,7 +64,7 @@ class Reader:
         return found
 
     def scalar(self, node: Node) -> Expr:
-        """Return what a formula means, if it is a number."""
+        """Return the value of a formula, which must be a number."""
         value = self.value(node)
         if isinstance(value, Array):
             if value.shape:

@@ -1,4 +1,4 @@
-"""Numbers of formulas of entries, straight from what is written: a filter before expressions are built.
+"""Values of formulas of array entries, computed from the syntax: a fast filter before expressions are built.
 
 Definition   letters have the numbers that `sampling` gives to what they mean, entries those of their places; sums run
              along the axis that their index stands on
@@ -41,21 +41,21 @@ _APART = frozenset({"softmax", "diag", "mean", "avg", "attention", "attn", "conc
 
 
 class NotEntries(Exception):
-    """A formula of which no number can be told from its entries alone."""
+    """Raised for a formula that cannot be evaluated from single entries."""
 
 
 class EntryNumbers:
-    """Numbers of formulas in which letters mean the same; parts that several formulas share are computed once."""
+    """Computes values of formulas in which letters have the same meaning. Shared parts are computed once."""
 
     def __init__(self, meaning: Mapping[str, Value], indices: frozenset[str]) -> None:
-        """Take what letters mean, and which are indices."""
+        """Take the meaning of each letter, and the letters that are indices."""
         self.meaning, self.indices = meaning, indices
         self.with_arrays = any(isinstance(value, Array) for value in meaning.values())
         self.bound: dict[str, int] = {}
         self.known: dict[tuple[int, tuple[int, ...]], tuple[Node, float]] = {}
 
     def number(self, node: Node) -> float:
-        """Return the number of a formula, nan where it has none; raises `NotEntries`."""
+        """Return the value of a formula, or nan if it is undefined. Raises `NotEntries`."""
         try:
             return self._number(node)
         except (ArithmeticError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The letters of a formula and its places: which letters are indices, which are arrays or numbers.
+"""The letters of a formula: which are indices, and which are arrays or numbers.
 
 Definition   a place is a letter in a subscript that says which entry is meant, free or bound by a sum; labels are none
 Assumes      the subscripts of d are labels, and those of weights as well but for a few letters
@@ -22,7 +22,7 @@ INDEX_LETTERS = frozenset("ijlmrstpuk")
 
 @dataclass(frozen=True)
 class Formula:
-    """A right side with what the left side tells of it: the arguments of a function, the indices, the places."""
+    """A right side, with the arguments, the index letters and the entry indices that the left side gives."""
 
     right: Node
     arguments: tuple[Node, ...] = ()
@@ -31,7 +31,7 @@ class Formula:
 
 
 def names_in(node: Node) -> Iterator[Name]:
-    """Yield the names in a formula except functions, without their subscripts."""
+    """Yield the names in a formula, without functions and without the names in subscripts."""
     pending = [node]
     while pending:
         part = pending.pop()
@@ -46,7 +46,7 @@ def names_in(node: Node) -> Iterator[Name]:
 
 
 def _family(call: Call) -> tuple[Node, ...]:
-    """Return the letter of the members that are put side by side, `head` in Concat(head_1, ..., head_h)."""
+    """Return the letter of the members of a concatenation, `head` in Concat(head_1, ..., head_h)."""
     if function_word(call.function) not in ("concat", "concatenate", "cat"):
         return ()
     first = next((part for each in call.arguments for part in each.walk() if isinstance(part, Name)), None)
@@ -54,7 +54,7 @@ def _family(call: Call) -> tuple[Node, ...]:
 
 
 def free_indices(node: Node, known: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return the letters that stand in subscripts as places and are not bound, in order; `known` are such letters."""
+    """Return the index letters in the subscripts of a formula that no sum binds, in order, after the `known` ones."""
     bound = {key.key for part in node.walk() if isinstance(part, Aggregate) for key in part.index}
     found = dict.fromkeys(known)
     for name in names_in(node):
@@ -65,7 +65,7 @@ def free_indices(node: Node, known: tuple[str, ...] = ()) -> tuple[str, ...]:
 
 
 def subscript_letters(name: Name) -> Iterator[str]:
-    """Yield the letters in the subscripts of a name that are places."""
+    """Yield the index letters in the subscripts of a name."""
     if name.base in SIZE_LETTERS:
         return
     for subscript in name.subscripts:
@@ -81,13 +81,13 @@ def subscript_letters(name: Name) -> Iterator[str]:
 
 
 def index_letters(formula: Formula) -> frozenset[str]:
-    """Return every letter that is a place: free or bound."""
+    """Return every index letter, free or bound."""
     bound = {key.key for part in formula.right.walk() if isinstance(part, Aggregate) for key in part.index}
     return frozenset(bound) | set(free_indices(formula.right, formula.indices))
 
 
 def heads(node: Node, indices: frozenset[str]) -> dict[str, Name]:
-    """Return the letters of a formula without their places, in order."""
+    """Return the letters of a formula without their indices, by key and in order."""
     found: dict[str, Name] = {}
     for name in names_in(node):
         if name.key in indices:

@@ -1,4 +1,4 @@
-"""What the left side of a link tells: its word, its places, its two letters, and whether a concept can stand there.
+"""Facts about the left side of a link: its word, its indices, its two letters, and the concepts that fit it.
 
 Definition   the left side names a function (`softmax(x)_i`), an entry (`a_{ij}`), a derivative, or a product of two
              letters; a concept says which of them it defines
@@ -41,7 +41,7 @@ SCORES = frozenset({"s", "e", "a", "l", "score", "scores", "z"})
 
 
 def plain(node: Node) -> Node:
-    """Return a formula without notes, needless brackets around all of it, and a condition after it."""
+    """Return a formula without notes, without outer brackets, and without a condition in brackets after it."""
     while True:
         match node:
             case syntax.Annotated(of=inside) | syntax.Fence(bracket="(" | "[", inside=inside):
@@ -53,19 +53,19 @@ def plain(node: Node) -> Node:
 
 
 def _is_condition(node: Node) -> bool:
-    """Say whether brackets hold a condition: a relation, which is not that of an indicator beside other factors."""
+    """Return whether the content of brackets is a condition: it has a relation and no entrywise product."""
     if any(isinstance(part, Product) and "odot" in part.operators for part in node.walk()):
         return False
     return any(isinstance(part, syntax.Chain) and part.relations for part in node.walk())
 
 
 def is_deviation(left: Node) -> bool:
-    """Say whether the left side is named as the standard deviation is."""
+    """Return whether the left side is named like a standard deviation."""
     return (isinstance(left, Name) and left.base == "sigma") or word_of(left) == "std"
 
 
 def left_indices(left: Node) -> Iterator[str]:
-    """Yield the letters that stand for places on the left, in order."""
+    """Yield the index letters on the left side, in order."""
     match left:
         case Entry(of=of, indices=indices):
             yield from left_indices(of)
@@ -82,7 +82,7 @@ def left_indices(left: Node) -> Iterator[str]:
 
 
 def word_of(left: Node) -> str:
-    """Return the word on the left: the name of a function, or of more than one letter; else nothing."""
+    """Return the word on the left side: the name of a function, or a name of several letters, or an empty string."""
     node = left.of if isinstance(left, Entry) else left
     if isinstance(node, Call):
         if node.function.base == "ln" and _is_share(node):  # of other arguments it may be a layer norm
@@ -92,7 +92,7 @@ def word_of(left: Node) -> str:
 
 
 def _label_word(node: Node) -> str:
-    """Return the word of a letter with a label in words: "dkl" for D with the subscript KL."""
+    """Return the word that a letter and its label make: "dkl" for D with the subscript KL."""
     match node:
         case Name(base=base, subscripts=(syntax.Words(text=label),)) if len(base) == 1 and label.isalpha():
             return (base + label).lower()
@@ -100,7 +100,7 @@ def _label_word(node: Node) -> str:
 
 
 def left_fits(concept: Concept, left: Node, right: Node) -> bool:
-    """Say whether a concept can be what stands on the left."""
+    """Return whether a left side fits a concept."""
     kind = concept.left
     if kind in ("derivative", "same place", "slope"):
         if not isinstance(left, Derivative) or len(left.by) != 1:
@@ -152,7 +152,7 @@ def left_fits(concept: Concept, left: Node, right: Node) -> bool:
 
 
 def _is_share(logarithm: Call) -> bool:
-    """Say whether a logarithm is that of an entry of probabilities: p_i, softmax(z)_i, p(y = i)."""
+    """Return whether a logarithm is taken of a probability: p_i, softmax(z)_i, p(y = i)."""
     match logarithm.arguments:
         case (Name(base=base, subscripts=(_,)),):
             return base in PROBABILITIES
@@ -190,7 +190,7 @@ def product_of(left: Node) -> tuple[Name, ...]:
 
 
 def _bases(node: Node) -> frozenset[str]:
-    """Return the letters that stand in a formula, without those in subscripts, bounds, and roots of sizes."""
+    """Return the letters in a formula, without those in subscripts, bounds and roots."""
     found = set()
     pending = [node]
     while pending:
@@ -212,7 +212,7 @@ def _lower(node: Node) -> frozenset[str]:
 
 
 def places_of(left: Node) -> tuple[Node, ...]:
-    """Return the two places of an entry: the arguments, the indices or the subscripts."""
+    """Return the indices of an entry: the arguments, the indices in brackets, or the subscripts."""
     found: tuple[Node, ...] = ()
     match left:
         case Call(arguments=arguments):
@@ -227,7 +227,7 @@ def places_of(left: Node) -> tuple[Node, ...]:
 
 
 def parity(left: Node) -> str:
-    """Say whether the column on the left is even or odd: 2i or 2i + 1."""
+    """Return "even" for a column 2i on the left side, "odd" for 2i + 1, and an empty string for any other."""
     for place in reversed(places_of(left)):
         for part in place.walk():
             if isinstance(part, syntax.Sum) and any(isinstance(term, Product) for term in part.terms):

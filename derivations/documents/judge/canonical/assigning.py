@@ -1,4 +1,4 @@
-"""Letters of a formula and roles of a canonical form: who is who.
+"""Assignments of the letters of a formula to the roles of a canonical form.
 
 Definition   an assignment gives letters of the formula the meaning of roles: by the arguments on the left, by the
              indices there, by the usual letters, then in every order; the conventions (rows or columns, one row or all)
@@ -45,7 +45,10 @@ ROW = index("row")
 
 @dataclass(frozen=True)
 class Assignment:
-    """What letters mean; `columns` as a formula is read. `targets` are the forms with what they are then."""
+    """The meaning of each letter, and the forms to compare a formula with.
+
+    `columns` is true if positions are columns. `targets` are the forms with their values in that convention.
+    """
 
     meaning: tuple[tuple[str, Value], ...]
     indices: frozenset[str]
@@ -135,7 +138,9 @@ def _completed(
     foreign: frozenset[str],
     constants: frozenset[str],
 ) -> Iterator[tuple[dict[str, str], bool]]:
-    """Yield the roles of letters, those that nothing tells in every order; and whether every role was told.
+    """Yield complete assignments of roles to letters, and whether every role was known.
+
+    Letters that nothing identifies get the remaining roles in every order.
 
     The usual letter of a role that no form has, a mean in what subtracts none, plays none.
     """
@@ -151,7 +156,7 @@ def _completed(
 
 
 def _summed(node: Node, letters: Mapping[str, Name]) -> Iterator[tuple[str, str]]:
-    """Yield the letter of the entries that are summed, and that of their number, where there is one of each."""
+    """Yield the letter of the summed entries as x, and of the upper bound as d, for a formula with one sum."""
     sums = [part for part in node.walk() if isinstance(part, Aggregate) and len(part.index) == 1]
     if len(sums) != 1:
         return
@@ -164,12 +169,12 @@ def _summed(node: Node, letters: Mapping[str, Name]) -> Iterator[tuple[str, str]
 
 
 def _is_at(part: Node, key: str, bound: str) -> bool:
-    """Say whether a part is the entry of a letter at a place."""
+    """Return whether a part is the entry of a letter at a given index."""
     return isinstance(part, Name) and part.base == key and [*subscript_letters(part)] == [bound]
 
 
 def _counts(node: Node) -> Iterator[str]:
-    """Yield the letters up to which sums go, among which e is the number of their terms."""
+    """Yield the upper bounds of sums that are letters. Among them, e is a number of terms, not the constant."""
     for part in node.walk():
         match part:
             case Aggregate(upper=Name(key=key)):
@@ -177,7 +182,7 @@ def _counts(node: Node) -> Iterator[str]:
 
 
 def _exchanged(known: dict[str, str], formula: Formula) -> Iterator[dict[str, str]]:
-    """Yield the roles of targets and predictions the other way round where p and q stand for them, in either order."""
+    """Yield the roles with targets and predictions exchanged, if p and q stand for them in an unknown order."""
     by_role = {role: key for key, role in known.items()}
     pair = tuple(by_role.get(role, "") for role in TARGET_AND_PREDICTION)
     if {key.lower() for key in pair} == EITHER and not _as_given(formula):
@@ -192,7 +197,7 @@ def _in_another_order(known: dict[str, str], concept: Concept) -> Iterator[dict[
 
 
 def _renumbered(known: dict[str, str]) -> Iterator[dict[str, str]]:
-    """Yield the roles of the second and the third matrix of a gated network the other way round: both are usual."""
+    """Yield the roles with the second and third matrix of a gated network exchanged. Both orders are usual."""
     pair = [key for key, role in known.items() if role in BEHIND_THE_GATE]
     if {key.lower().replace("_", "") for key in pair} == {"w2", "w3"}:
         yield {**known, **dict(zip(pair, (known[key] for key in reversed(pair)), strict=True))}
@@ -205,17 +210,17 @@ def _as_given(formula: Formula) -> dict[str, str]:
 
 
 def _other_index(letter: str, roles: tuple[str, ...]) -> Symbol:
-    """Return an index that plays no role, whatever its letter is."""
+    """Return an index symbol that has no role, whatever its letter is."""
     return index(f"{letter}'" if letter in roles else letter)
 
 
 def _is_other_width(key: str, role: str) -> bool:
-    """Say whether a letter is the width of something else than the model."""
+    """Return whether a letter that would get the role of the model width usually denotes another width."""
     return role == "d_model" and key in WIDTHS
 
 
 def _is_usual(letter: Name, usual: tuple[str, ...]) -> bool:
-    """Say whether a letter is one of the usual ones but for its labels; x with a hat is another letter than x."""
+    """Return whether a letter without labels is one of the usual ones. With a hat, x is another letter."""
     words = letter.base.lower().replace(" ", "")  # `Attention Weight` is spelled in one word among the usual letters
     return (letter.base in usual or words in usual) and letter.accent in FONTS
 

@@ -1,4 +1,4 @@
-"""Chains that show how a term cancels: `a + b - b = a` goes on with what is left of it."""
+"""Chains that show how a term cancels: `a + b - b = a`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["shows_how"]
 
 
 def shows_how(statement: Statement, link: int) -> bool:
-    """Say whether a term is subtracted from itself in a chain that goes on."""
+    """Return whether a side subtracts a term from itself in a chain that continues."""
     return link + 1 < len(statement.chain.relations) and bool(_subtracted_from_itself(statement.chain.sides[link + 1]))
 
 

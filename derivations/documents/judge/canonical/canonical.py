@@ -40,7 +40,7 @@ MEANINGS = {
 
 
 def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Iterable[Finding]:
-    """Yield what the catalogue says of one link."""
+    """Yield findings from comparing one link with the catalogue."""
     if link is None:
         yield from _alone(statement.chain.sides[0], scope)
         return
@@ -73,7 +73,7 @@ def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Ite
 
 
 def _alone(node: Node, scope: Scope) -> Iterator[Finding]:
-    """Yield what is said of a formula that stands without a relation: it must be canonical, or a slip of it."""
+    """Yield findings about a formula without a relation, if its structure is known or it is a usual formula."""
     if isinstance(node, Name | Number) or sum(1 for _ in node.walk()) > MOST_PARTS:
         return
     seen = by_structure(None, node, scope)
@@ -90,7 +90,7 @@ def _factors(node: Node) -> tuple[Node, ...]:
 
 
 def _of_named_entry(name: Node, function: Node, right: Node, known: Known) -> Judged | None:
-    """Return the reading of a right side as the entry y_i that the left names, if the function has another place."""
+    """Return the verdict with the function taken at the index of the name y_i, if the formula is then the usual one."""
     if not isinstance(name, Name) or not name.subscripts or not isinstance(function, Entry):
         return None
     found = judged(replace(function, indices=name.subscripts), right, *known)
@@ -113,7 +113,7 @@ def _named(statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
 
 
 def _name_given(name: Name, function: Call | Entry, written: Finding) -> Finding:
-    """Say that a name is given to a function that the next link writes out."""
+    """Return the finding about a name given to a function that the next link writes out."""
     reason = f"a name is given to what the next link writes out: {written.reason}"
     places = name.subscripts
     if isinstance(function, Entry) and places and function.indices != places:
@@ -129,7 +129,7 @@ def _name_given(name: Name, function: Call | Entry, written: Finding) -> Finding
 
 
 def _foreign(scope: Scope, right: Node) -> frozenset[str]:
-    """Return the letters of a right side that stand for another size than the width of the keys, as far as is known."""
+    """Return the letters of a right side that are known to be another size than the width of the keys."""
     names = [part for part in right.walk() if isinstance(part, Name)]
     suspects = {name.key for name in names if name.key in OTHER_SIZES}
     if not suspects:

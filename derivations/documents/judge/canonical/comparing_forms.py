@@ -61,7 +61,7 @@ def judged(
     *,
     met: bool = False,
 ) -> Judged | None:
-    """Return the verdict, the reason, the repaired right side, the result and the assumptions; None for nothing.
+    """Return the verdict, the reason, the corrected right side, the result and the assumptions, or None.
 
     `met` says that queries, keys and values are letters of the document, so that attention may lack one of them.
     """
@@ -139,7 +139,7 @@ def judged(
 
 
 def _with_parameter(found: Judged, left: Node) -> Judged:
-    """Return what is found of an entry that depends on a letter; a repair must keep the letter."""
+    """Return the verdict on an entry that depends on a letter. A correction must keep that letter."""
     parameter = left.arguments[0] if isinstance(left, Call) else left
     if found.mended is None or parameter in found.mended.walk():
         return found
@@ -157,7 +157,10 @@ def _of_two_widths(divisor: Name, last: Name, candidates: list[Concept]) -> Judg
 
 
 def _is_made_of_a_softmax(right: Node, tried: list[tuple[Concept, Assignment]]) -> bool:
-    """Say whether something is made of a whole softmax, a loss -log p or 1 - p: where no word names it, no slip."""
+    """Return whether a formula is built from a whole softmax, such as the loss -log p or 1 - p.
+
+    Without a name for it, such a formula is not judged as a mistaken softmax.
+    """
     inside = [part for part in islice(right.walk(), 1, None) if isinstance(part, Quotient)][:MOST_PARTS]
     parts: dict[str, list[Node]] = {"softmax": [*inside], "log-softmax": [Negative(right)]}
     told = [(concept.title.partition(" of ")[0], assignment) for concept, assignment in tried]
@@ -166,13 +169,13 @@ def _is_made_of_a_softmax(right: Node, tried: list[tuple[Concept, Assignment]]) 
 
 
 def _is_doubled(arguments: tuple[Node, ...], right: Node) -> bool:
-    """Say whether one letter is given for two inputs while the right side has others: Attention(K, K, V) of Q and K."""
+    """Return whether one letter is given for two inputs and the right side has others: Attention(K, K, V) of Q, K."""
     given = [each for each in arguments if isinstance(each, Name)]
     return len(set(given)) < len(given) and not {each for each in INPUTS if each in right.walk()} <= {*given}
 
 
 def _equal(concept: Concept, match: Match, convention: str | None, *, named: bool) -> Judged:
-    """Say that a formula is a form of a concept, with what is assumed."""
+    """Return the verdict that a formula is a form of a concept, with the assumptions."""
     form, reason, assumed = match.form, usual_formula(concept.title), match.form.assumed
     if form.title == BARE and named:
         assumed = ("gamma is 1 and beta is 0", *assumed)

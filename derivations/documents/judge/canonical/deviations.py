@@ -19,7 +19,7 @@ __all__ = ["may_be_a_variance"]
 
 
 def may_be_a_variance(left: Node, right: Node, mended: Node, statement: Statement, scope: Scope) -> bool:
-    """Say whether a letter sigma may be the variance, where a formula has been mended by a root or a square of it."""
+    """Return whether sigma may be the variance, if the correction of a formula adds a root or a square of it."""
     if isinstance(left, Name) and is_deviation(left):
         rooted = isinstance(plain(mended), Root) and not isinstance(plain(right), Root)
         others = scope.document.used_in(left, statement)
@@ -32,7 +32,7 @@ def may_be_a_variance(left: Node, right: Node, mended: Node, statement: Statemen
 
 
 def _has_deviation(side: Node, letter: Name) -> bool:
-    """Say whether something is divided by a letter, or the letter is squared."""
+    """Return whether something is divided by a letter, or the letter is squared."""
     divisors = (plain(part.denominator) for part in side.walk() if isinstance(part, Quotient))
     divided = any(letter in _summands(below) for below in divisors)
     return divided or any(isinstance(part, Power) and part.base == letter for part in side.walk())

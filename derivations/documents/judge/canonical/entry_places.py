@@ -1,4 +1,4 @@
-r"""Whether the letters of a formula stand for entries at the places of one form: the indices fit, also to the left.
+r"""Whether the indices written in a formula and on its left side match those of a form.
 
 Definition   a form of single numbers says where each of its arrays has its entry: \hat X_{ij} is made of X_{ij}, \mu_i
              and \gamma_j. A document may leave places out, \mu for \mu_i, and put further ones in front of all
@@ -27,7 +27,7 @@ Pattern = tuple[str, ...]
 
 
 def same_places(right: Node, form: Form, assignment: Assignment) -> bool:
-    """Say whether the places that are written in a formula and on its left are those of a form."""
+    """Return whether the indices written in a formula and on its left side match those of a form."""
     patterns = dict(form.places)
     if not patterns:
         return True
@@ -48,7 +48,7 @@ def same_places(right: Node, form: Form, assignment: Assignment) -> bool:
 
 
 def _written(right: Node, patterns: dict[str, Pattern], assignment: Assignment) -> Iterator[tuple[Pattern, Places]]:
-    """Yield the places of every letter with those that its role has."""
+    """Yield the indices of the role of every letter, and the indices written at that letter."""
     meaning = dict(assignment.meaning)
     for name in names_in(right):
         head, places = (name, ()) if name.key in meaning else indices_of(name, assignment.indices)
@@ -58,13 +58,13 @@ def _written(right: Node, patterns: dict[str, Pattern], assignment: Assignment) 
 
 
 def _apart(places: Places, right: Node) -> Places:
-    """Return places without the letters that stand in a formula themselves."""
+    """Return indices without those that are also letters of the formula."""
     letters = {name.base for name in names_in(right)}
     return tuple(each for each in places if not (isinstance(each, Name) and each.base in letters))
 
 
 def _are_alike(written: Sequence[tuple[Pattern, Places]]) -> bool:
-    """Say whether entries of arrays of one kind are at one place, as far as their places are written."""
+    """Return whether entries of arrays of one kind have the same indices, as far as these are written."""
     for kind in {pattern for pattern, _ in written}:
         ordered = sorted((places for pattern, places in written if pattern == kind), key=len)
         if not all(_stands_in(less, more) for less, more in pairwise(ordered)):
@@ -73,6 +73,6 @@ def _are_alike(written: Sequence[tuple[Pattern, Places]]) -> bool:
 
 
 def _stands_in(places: Sequence[Node], whole: Sequence[Node]) -> bool:
-    """Say whether places stand among others in their order."""
+    """Return whether `places` occur in `whole` in the same order."""
     remaining = iter(whole)
     return all(each in remaining for each in places)

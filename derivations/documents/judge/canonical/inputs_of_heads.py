@@ -20,7 +20,7 @@ LETTERS = ("Q", "K", "V")
 
 
 def other_inputs(statement: Statement, left: Node, right: Node, scope: Scope) -> tuple[str, ...]:
-    """Return what is assumed of the inputs of heads, or of all heads together."""
+    """Return the assumptions about the inputs of one head, or of all heads together."""
     if isinstance(right, Call):
         inputs = [each.factors[0] for each in right.arguments if isinstance(each, Product)]
         names = [each for each in inputs if isinstance(each, Name) and each.base in LETTERS]
@@ -41,7 +41,7 @@ def _together(names: Sequence[Name]) -> str:
 
 
 def _is_projected(name: Name, statement: Statement, scope: Scope) -> bool:
-    """Say whether a letter stands elsewhere for what a projection makes."""
+    """Return whether a letter denotes a projected input elsewhere in the document."""
     definition = scope.definition(name)
     if isinstance(definition, Product) and any(scope.document.is_weight(factor) for factor in definition.factors):
         return True
@@ -61,7 +61,7 @@ def _scores(side: Node) -> Iterator[tuple[Node, Node]]:
 
 
 def _definition_of_heads(right: Node, scope: Scope) -> Node | None:
-    """Return what defines the heads that a right side joins."""
+    """Return the definition of the heads that a right side joins, or None."""
     for part in right.walk():
         if isinstance(part, Name) and part.base.lower() in ("head", "h", "z") and part.subscripts:
             return scope.near_definition(part)

@@ -1,4 +1,4 @@
-r"""Matrices of one head, and one query, told apart by a label: `O_i = \text{softmax}(Q_i K_i^T / \sqrt{d_k}) V_i`.
+r"""Matrices of one head, and one query, with a label: `O_i = \text{softmax}(Q_i K_i^T / \sqrt{d_k}) V_i`.
 
 Definition   Q, K and V in capitals that all have one and the same letter or number below are the matrices of a head,
              since the product of row i of the queries with row i of the keys is one number, and its softmax is 1;
@@ -22,7 +22,7 @@ QUERY = "q"
 
 @dataclass(frozen=True)
 class Unlabelled:
-    """The two sides without the labels of a head, and the matrices without and with them."""
+    """The two sides without the labels of a head, and a map from unlabelled to labelled matrices."""
 
     left: Node
     right: Node
@@ -63,7 +63,10 @@ def _of_one_query(left: Node, right: Node) -> Unlabelled | None:
 
 
 def mixes_heads(left: Node, right: Node) -> bool:
-    """Say whether right-side matrices have several labels, or not the left's, unless the left lists them."""
+    """Return whether the matrices on the right have several number labels, or not that of the left side.
+
+    Matrices that the left side lists as arguments may differ.
+    """
     matrices = {part for part in right.walk() if isinstance(part, Name) and part.base in MATRICES}
     if isinstance(left, Call) and matrices <= {*left.arguments}:
         return False

@@ -20,7 +20,7 @@ _SAID: dict[Likeness, Unproved] = {"usual": "holds", "conditional": "conditional
 
 
 def said_of(likeness: Likeness) -> Unproved:
-    """Return the verdict on a formula of this likeness to the usual one."""
+    """Return the verdict for a likeness: "holds" for a usual formula, else the same word."""
     return _SAID[likeness]
 
 

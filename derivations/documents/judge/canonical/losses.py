@@ -61,7 +61,7 @@ def check_losses(statement: Statement, link: int | None, scope: Scope) -> Iterat
 
 
 def _lacks_sign(left: Name | Call, right: Node, statement: Statement, scope: Scope) -> bool:
-    """Say whether an entropy or a cross-entropy is a sum of logarithms that are weighted by what is not negative."""
+    """Return whether an entropy or a cross-entropy lacks its minus: its logarithms have nonnegative weights."""
     if not any(isinstance(part, Call) and _is_logarithm(part) for part in right.walk()):
         return False
     logarithms = list(islice(_weighted_logarithms(plain(right)), MOST_TERMS))
@@ -73,7 +73,7 @@ def _lacks_sign(left: Name | Call, right: Node, statement: Statement, scope: Sco
 
 
 def _is_loss_itself(right: Node, scope: Scope) -> bool:
-    """Say whether a right side is a loss, or a number times it, and so no perplexity."""
+    """Return whether a right side is a loss or a multiple of one, and not the exponential of one."""
     loss = plain(right)
     match loss:
         case Product(factors=(Number(), Name() as inside)) | Quotient(numerator=Name() as inside, denominator=Number()):
@@ -97,7 +97,7 @@ def _is_loss(left: Node) -> bool:
 
 
 def _is_told(words: str) -> bool:
-    """Say whether the words around name a cross-entropy, and nothing that is to be large."""
+    """Return whether the words around name a cross-entropy, and no quantity to maximise."""
     return any(word in words for word in (*CROSS_ENTROPY, "crossentropy")) and not any(
         word in words for word in (*LIKELIHOOD, *LARGEST)
     )
@@ -108,7 +108,7 @@ def _is_summed(right: Node) -> bool:
 
 
 def _is_entropy(left: Node, weighed: list[tuple[Node, Node]]) -> bool:
-    """Say whether a left side is the entropy of what is weighed on the right, or the cross-entropy of two."""
+    """Return whether the left side is the entropy of the distribution on the right, or the cross-entropy of two."""
     if not isinstance(left, Call) or left.function.base != "H" or left.function.subscripts:
         return False
     given = [each.base for each in left.arguments if isinstance(each, Name)]
@@ -119,7 +119,7 @@ def _is_entropy(left: Node, weighed: list[tuple[Node, Node]]) -> bool:
 
 
 def _base(node: Node) -> str:
-    """Return the letter of an entry, p_i or p(x), or of the rest of it, 1 - p."""
+    """Return the letter of a probability, in p_i, p(x) or 1 - p."""
     match plain(node):
         case Name(base=base) | Call(function=Name(base=base)):
             return base
@@ -129,7 +129,7 @@ def _base(node: Node) -> str:
 
 
 def _weighted_logarithms(node: Node) -> Iterator[tuple[Node, Node] | None]:
-    """Yield the weight and the argument of every logarithm of a sum of such; None for all else that is added."""
+    """Yield the weight and the argument of every logarithm in a sum, and None for every other term."""
     match node:
         case Fence(inside=inside):
             yield from _weighted_logarithms(inside)

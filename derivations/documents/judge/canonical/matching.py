@@ -37,7 +37,7 @@ NOT_BUILT = (
 
 @dataclass(frozen=True)
 class Match:
-    """A form that a formula equals; not the `same` where quick numbers alone say so."""
+    """A form that a formula equals. `same` is false if only the fast numerical check shows it."""
 
     form: Form
     assignment: Assignment
@@ -45,7 +45,7 @@ class Match:
 
 
 def equal_forms(right: Node, assignment: Assignment, reader: Reader | None = None) -> Iterator[Match]:
-    """Yield the forms that a right side equals under an assignment; a reader serves several formulas."""
+    """Yield the forms that a right side equals under an assignment. A reader can be used for several formulas."""
     reader = reader or reader_of(assignment)
     try:
         value = reader.value(right)
@@ -58,12 +58,12 @@ def equal_forms(right: Node, assignment: Assignment, reader: Reader | None = Non
 
 
 def reader_of(assignment: Assignment) -> Reader:
-    """Return what reads formulas under an assignment."""
+    """Return a reader of formulas under an assignment."""
     return Reader(dict(assignment.meaning), assignment.indices, assignment.columns)
 
 
 def reads(right: Node, reader: Reader) -> bool:
-    """Say whether a right side is read as an expression at all."""
+    """Return whether a right side can be read as an expression."""
     try:
         reader.value(right)
     except NOT_BUILT:
@@ -72,16 +72,16 @@ def reads(right: Node, reader: Reader) -> bool:
 
 
 class Filter:
-    """Tells quickly what can be no form of an assignment: formulas of entries that have another number."""
+    """A fast filter for formulas of entries: it rules out those whose value differs from every form."""
 
     def __init__(self, assignment: Assignment) -> None:
-        """Take the numbers of the targets."""
+        """Compute the values of the forms of an assignment."""
         self.entries = EntryNumbers(dict(assignment.meaning), assignment.indices)
         numbers = (_target_numbers(target) for _, target in assignment.targets)
         self.wanted = [found[1][0] for found in numbers if found is not None and found[0] == ()]
 
     def may_equal(self, node: Node) -> bool:
-        """Say whether a formula may be one of the forms."""
+        """Return whether a formula may be one of the forms."""
         try:
             found = self.entries.number(node)
         except NotEntries:
@@ -107,7 +107,10 @@ def _alike(first: Numbers, second: Numbers | None) -> bool:
 
 @lru_cache(maxsize=4096)
 def _same(value: Value, target: Value) -> bool:
-    """Say whether two expressions are the same, or the judge proves them equal: neither proves what was read so."""
+    """Return whether two expressions are the same, or the judge proves them equal.
+
+    This does not prove that the formula was read as its author meant it.
+    """
     if value == target:
         return True
     if isinstance(value, Array) is not isinstance(target, Array):
@@ -126,14 +129,14 @@ def _same(value: Value, target: Value) -> bool:
 
 
 def _entry(value: Value) -> Value:
-    """Return an entry of an array at any place."""
+    """Return the entry of an array at symbolic indices."""
     if not isinstance(value, Array):
         return value
     return value.entry(*(index(f"place_{axis}") for axis in range(len(value.shape))))
 
 
 def _with_plain_bounds(expression: Value) -> Value:
-    """Return an expression in which every index of a sum has the name of its depth."""
+    """Return an expression in which the index of every sum is renamed by its depth."""
     sums = sorted(expression.atoms(Sum), key=lambda each: each.count_ops())
     for whole in sums:
         if len(whole.limits) == 1:
@@ -159,7 +162,7 @@ def _positive(entry: Indexed) -> Assumption:
 
 
 def free_places(expression: Basic, bound: frozenset[Basic]) -> Iterator[tuple[Symbol, Expr]]:
-    """Yield the indices that are not bound, with the sizes of the axes they stand on."""
+    """Yield the free indices of an expression, with the sizes of their axes."""
     if isinstance(expression, Indexed):
         for place, size in zip(expression.indices, expression.base.shape, strict=True):
             if isinstance(place, Symbol) and place not in bound:

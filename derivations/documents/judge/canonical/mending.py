@@ -1,4 +1,4 @@
-"""What would make a formula canonical: small edits are tried one after another until one gives a form of a concept.
+"""Correction of a formula: small edits are tried one after another until one gives a form of a concept.
 
 Definition   an edit changes one place of a formula; it is a slip if the judge of equality then shows a form of the
              concept in which every letter has its usual role
@@ -35,7 +35,7 @@ FREE_PAIRS = ({"W", "V"}, {"p", "q"}, {"W_1", "W_3"}, {"W", "U"}, {"U", "V"})
 
 
 class Judged(NamedTuple):
-    """What is said of a right side; `mended` is the right side without its slip, `result` a name of the catalogue."""
+    """A verdict on a right side. `mended` is the corrected right side, `result` a name in the catalogue."""
 
     verdict: Likeness
     reason: str
@@ -53,7 +53,10 @@ def repaired(
     *,
     lacking: bool,
 ) -> Judged | None:
-    """Return `wrong` with the edit that makes a formula right; with `lacking` a letter may be missing in it."""
+    """Return the verdict `wrong` with the edit that makes a formula right, or None.
+
+    With `lacking`, the edit may insert a usual letter that the formula does not have.
+    """
     if not tried or len(_functions(right)) > 1:  # a canonical right side has one function that is not elementary
         return None
     chosen = _few(tried)
@@ -92,7 +95,7 @@ def repaired(
 
 
 def _is_free(slip: str, right: Node) -> bool:
-    """Say whether an author is free to write so: other letters, a gain of one's own, weights inside a named network."""
+    """Return whether a difference may be the author's choice: other letters, a gain, weights in a named network."""
     words = slip.split()
     if "belongs where" in slip and len(words) == 5 and words[3].startswith(f"{words[0]}_"):
         return words[0] != "d"  # q at another time
@@ -115,7 +118,7 @@ def _is_free(slip: str, right: Node) -> bool:
 
 
 def _differences(right: Node) -> Iterator[tuple[Name, Name]]:
-    """Yield the letters of the differences of two letters."""
+    """Yield the two letters of every difference of two letters."""
     for part in right.walk():
         match part:
             case Sum(terms=(Name() as one, Name() as other), signs=(1, -1)):
@@ -130,7 +133,7 @@ def _functions(right: Node) -> set[str]:
 
 
 def _few(tried: list[tuple[Concept, Assignment]]) -> list[tuple[Concept, Assignment]]:
-    """Return the assignments that edits are tried with: those in which every letter has its usual role, no doubles."""
+    """Return the assignments to try edits with: every letter has its usual role, and none occurs twice."""
     ordered = [each for each in tried if each[1].by_letters]
     kept: dict[tuple[object, ...], tuple[Concept, Assignment]] = {}
     for concept, assignment in ordered:
@@ -139,7 +142,7 @@ def _few(tried: list[tuple[Concept, Assignment]]) -> list[tuple[Concept, Assignm
 
 
 def _whole_names(right: Node) -> Iterator[Name]:
-    """Yield the names of a formula as they stand, without bound letters and names of functions."""
+    """Yield the names of a formula with their scripts, without bound letters and names of functions."""
     bound = {key.key for part in right.walk() if isinstance(part, Aggregate) for key in part.index}
     functions = {part.function for part in right.walk() if isinstance(part, Call)}
     names = [part for part in right.walk() if isinstance(part, Name)]

@@ -38,7 +38,7 @@ def _changed(value: Any, rule: Callable[[Node], Node]) -> Any:
 
 
 def _entry_of(index: Name) -> Callable[[Node], Node]:
-    """Return the rule that makes entries of the functions of an index."""
+    """Return a rule that turns probabilities written as functions of an index into entries."""
 
     def entry(part: Node) -> Node:
         if not isinstance(part, Call) or part.function.base not in _LETTERS or part.function.primes:

@@ -1,4 +1,4 @@
-r"""Whether a right side is of the entry that its left side names, and whether its sums run over all entries.
+r"""Whether a right side gives the entry that its left side names, and whether its sums run over all entries.
 
 Definition   `\mu_m = \frac{1}{C} \sum_c x_{nc}` names entry m and gives entry n; `\sum_{j=1}^{i}` and `\sum_{j=2}^{n}`
              are sums over a part, as in causal attention, or in a loss that predicts no first token
@@ -17,7 +17,7 @@ BEGINNINGS = (0, 1)
 
 
 def is_of_another_entry(left: Node, right: Node) -> bool:
-    """Say whether the right side has places, none of which the left side names, though it names some."""
+    """Return whether both sides have free indices, but none in common."""
     named = {*left_indices(left.base if isinstance(left, Power) else left)}
     if not named:
         return False
@@ -27,7 +27,7 @@ def is_of_another_entry(left: Node, right: Node) -> bool:
 
 
 def other_count(right: Node) -> tuple[Name, Name] | None:
-    """Return what a mean divides by, where its sum runs to another letter, and that one: 1/n, or 1/(n - 1), and m."""
+    """Return the divisor of a mean and the upper bound of its sum, if they differ: n of 1/n or 1/(n - 1), and m."""
     for part in right.walk():
         match part:
             case Product(factors=(Quotient(denominator=below), Aggregate(kind="sum", upper=Name() as last))):
@@ -43,7 +43,7 @@ def other_count(right: Node) -> tuple[Name, Name] | None:
 
 
 def may_be_a_part(right: Node, indices: tuple[str, ...]) -> bool:
-    """Say whether a sum runs over a part of the entries in a way that is usual: up to a place, or from the second on.
+    """Return whether a sum runs over part of the entries in a usual way: up to an index, or from the second entry on.
 
     Only a sum of logarithms begins with the second entry.
     """

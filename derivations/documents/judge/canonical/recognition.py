@@ -1,4 +1,4 @@
-"""What a link of a formula is about: the concepts that its left side names or the marks of its right side tell.
+"""The concepts that a link is about, recognised by its left side or by the marks of its right side.
 
 Definition   marks are what is met in a right side: functions by name, "sum", "quotient", "transpose", "product" ...
 Result       `is_about(concept, left, right)`; `formula_of(left, right)`: the right side with what the left tells of it
@@ -55,7 +55,7 @@ ELEMENTARY = frozenset({"exp", "log", "ln", "sin", "cos", "tanh", "erf", "sqrt",
 
 
 def is_one_formula(right: Node) -> bool:
-    """Say whether no relation stands inside a right side but in the keywords of code."""
+    """Return whether a right side contains no relation, except in keyword arguments of code."""
     keywords = {id(each) for part in right.walk() if isinstance(part, Call) for each in part.arguments}
     return not any(isinstance(part, syntax.Chain) and id(part) not in keywords for part in right.walk())
 
@@ -79,7 +79,7 @@ def formula_of(left: Node, right: Node) -> Formula:
 
 
 def without_parameter(left: Node, right: Node) -> Node:
-    r"""Return the entry of a function that depends on a letter of the right side, p_i of `p_i(\tau)`; else the left."""
+    r"""Return p_i for a left side `p_i(\tau)` whose parameter occurs on the right, or the left side unchanged."""
     match left:
         case Call(function=Name(base=base, subscripts=(_,)) as entry, arguments=(Name(subscripts=()) as parameter,)):
             return entry if len(base) == 1 and parameter in right.walk() else left
@@ -87,7 +87,7 @@ def without_parameter(left: Node, right: Node) -> Node:
 
 
 def _places(left: Node, indices: frozenset[str]) -> Iterator[Node]:
-    """Yield the places of the entry on the left: of a letter, of what a derivative is taken by, of an argument."""
+    """Yield the indices of the entry on the left side: of a letter, a variable of a derivative, or an argument."""
     match left:
         case Name():
             yield from indices_of(left, indices)[1]
@@ -101,7 +101,7 @@ def _places(left: Node, indices: frozenset[str]) -> Iterator[Node]:
 
 
 def _arguments_of(node: Node) -> tuple[Node, ...]:
-    """Return the arguments that a list holds, or a pair as p || q."""
+    """Return the arguments in a list, or in a pair such as p || q."""
     match node:
         case syntax.List(items=items):
             return items
@@ -122,7 +122,7 @@ def words_of(left: Node) -> frozenset[str]:
 
 
 def is_about(concept: Concept, left: Node, right: Node) -> bool:
-    """Say whether a link is about a concept."""
+    """Return whether a link is about a concept."""
     word = word_of(left)
     if not left_fits(concept, left, right):
         return False
@@ -140,7 +140,7 @@ def is_about(concept: Concept, left: Node, right: Node) -> bool:
 
 
 def of_the_same_entry(left: Node, right: Node) -> Node | None:
-    """Return a right side with the entry of the left, where it has another: ReLU(z_j) = max(0, z_i); else None."""
+    """Return the right side with the index of the left side, where it has another: ReLU(z_j) = max(0, z_i), or None."""
     if not isinstance(left, Call) or len(left.arguments) != 1:
         return None
     argument = left.arguments[0]
@@ -162,7 +162,7 @@ def of_the_same_entry(left: Node, right: Node) -> Node | None:
 
 @lru_cache(maxsize=4096)
 def marks_of(right: Node) -> frozenset[str]:
-    """Return what is met in a right side."""
+    """Return the marks of a right side: the names of the functions and operations in it."""
     found = set()
     for part in right.walk():
         match part:
@@ -205,7 +205,7 @@ def marks_of(right: Node) -> frozenset[str]:
 
 
 def softmax_of_a_score(right: Node) -> Node | None:
-    """Return softmax of the product of one query and one key, where no subscript says over what it is taken."""
+    """Return a right side that is softmax of one query times one key, without the index it is taken over, or None."""
     if not (isinstance(right, Call) and function_word(right.function) == "softmax" and len(right.arguments) == 1):
         return None
     if right.function.subscripts:

@@ -24,7 +24,7 @@ MOST_USES = 24
 
 
 def residual_slip(node: Node, scope: Scope) -> Seen | None:
-    """Return what is wrong with a residual sum under a norm, None where nothing certainly is."""
+    """Return what is wrong with a residual sum inside a norm, or None if nothing certainly is."""
     if not (isinstance(node, Call) and is_norm(node) and len(node.arguments) == 1):
         return None
     if function_word(node.function) == DISTANCE:
@@ -58,12 +58,12 @@ def _of_call(norm: Call, inner: Sum) -> Seen | None:
 
 
 def _first(pairs: Iterable[tuple[Name, Name]], scope: Scope) -> tuple[Name, Name] | None:
-    """Return the first pair of which a sub-layer makes the second of the first."""
+    """Return the first pair in which a sub-layer computes the second letter from the first."""
     return next((pair for pair in pairs if _input(pair[1], scope) == pair[0]), None)
 
 
 def _partners(name: Name, scope: Scope) -> Iterator[tuple[Name, Name]]:
-    """Yield a letter with the input of the sub-layer that makes it, and with the letters that formulas make of it."""
+    """Yield pairs of an input and an output: a letter with its source, and with the letters computed from it."""
     source = _input(name, scope)
     if source is not None:
         yield source, name
@@ -74,7 +74,7 @@ def _partners(name: Name, scope: Scope) -> Iterator[tuple[Name, Name]]:
 
 
 def _input(name: Name, scope: Scope) -> Name | None:
-    """Return the letter of which a sub-layer makes another one."""
+    """Return the letter from which a sub-layer computes another one, or None."""
     made = scope.near_definition(name)
     while isinstance(made, Call) and function_word(made.function) in KNOWN and made.arguments:
         made = made.arguments[0]

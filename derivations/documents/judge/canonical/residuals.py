@@ -34,7 +34,7 @@ POST_NORM = "residual.post_norm"
 
 @dataclass(frozen=True)
 class Seen:
-    """What the structure of a formula tells."""
+    """A verdict from the structure of a formula alone."""
 
     verdict: Likeness
     reason: str
@@ -44,11 +44,11 @@ class Seen:
 
 
 def residual(node: Node, scope: Scope) -> Seen | None:
-    """Return what a residual sum, with a norm or without, is seen to be."""
+    """Return the verdict on a residual sum, with or without a norm, or None."""
     if isinstance(node, Call) and is_norm(node) and len(node.arguments) == 1:
         inner = node.arguments[0]
         if branch_of(inner) == "plain":
-            reason = "this is a residual sum with its norm behind it"
+            reason = "this is a residual sum with its norm after it"
             return Seen("usual", reason, POST_NORM, _unsaid(node, scope))
         return _of_letters(node, inner, scope)
     match branch_of(node):
@@ -63,25 +63,25 @@ def residual(node: Node, scope: Scope) -> Seen | None:
 
 
 def _of_letters(norm: Call, inner: Node, scope: Scope) -> Seen | None:
-    """Judge Norm(x + z) of two letters: post-norm, if one of them is made of the other."""
+    """Judge Norm(x + z) of two letters: post-norm, if one of them is computed from the other."""
     match inner:
         case Sum(terms=(Name() as first, Name() as second), signs=(1, 1)) if first != second:
             assumed = _unsaid(norm, scope)
             if not (_is_made_of(first, second, scope) or _is_made_of(second, first, scope)):
                 assumed = (*assumed, f"{second.key} is what a sub-layer makes of {first.key}, or the other way round")
             verdict: Likeness = "conditional" if assumed else "usual"
-            reason = f"this is a residual sum of {first.key} and {second.key} with its norm behind it (post-norm)"
+            reason = f"this is a residual sum of {first.key} and {second.key} with its norm after it (post-norm)"
             return Seen(verdict, reason, POST_NORM, assumed)
     return None
 
 
 def is_norm(node: Call) -> bool:
-    """Say whether a function is a norm, by its name."""
+    """Return whether a function is a normalisation, judged by its name."""
     return function_word(node.function) in NORMS
 
 
 def branch_of(node: Node) -> str:
-    """Say what the branch of a residual sum sees: the input ("plain"), or the input after a norm ("normalised")."""
+    """Return what the branch of a residual sum gets: "plain" for the input, "normalised" for the input after a norm."""
     if not isinstance(node, Sum) or len(node.terms) != 2 or node.signs != (1, 1):
         return ""
     for stream, branch in (node.terms, node.terms[::-1]):
@@ -98,7 +98,7 @@ def branch_of(node: Node) -> str:
 
 
 def _unsaid(norm: Call, scope: Scope) -> tuple[str, ...]:
-    """Return what is assumed of a norm that no formula of the document defines."""
+    """Return the assumption about a norm that no formula of the document defines."""
     users = scope.document.users.get(fold_key(norm.function.key), [])[:MOST_USES]
     for number in users:
         left, *rights = scope.document.kept[number].chain.sides
@@ -109,7 +109,7 @@ def _unsaid(norm: Call, scope: Scope) -> tuple[str, ...]:
 
 
 def _is_made_of(part: Name, whole: Name, scope: Scope) -> bool:
-    """Say whether the formulas in reach make one letter of another, step by step."""
+    """Return whether the definitions in scope compute one letter from another, in one step or several."""
     pending, seen = [part], {part}
     for _ in range(MOST_STEPS):
         if not pending:

@@ -25,7 +25,7 @@ _PLACE = Name("u")
 
 
 def in_letters(node: Node) -> tuple[Node, Mapping[Node, Node]]:
-    """Return a formula in which letters stand for statistics, and the functions that they stand for."""
+    """Return a formula with its statistics replaced by letters, and a map from these to the functions."""
     functions: dict[Node, Node] = {}
     has_mean = any(isinstance(part, Call) and function_word(part.function) in _MEANS for part in node.walk())
 
@@ -44,7 +44,7 @@ def in_letters(node: Node) -> tuple[Node, Mapping[Node, Node]]:
 
 
 def as_written(node: Node, functions: Mapping[Node, Node]) -> Node:
-    """Return a formula with the functions in the place of what stands for them."""
+    """Return a formula with the functions put back for the letters."""
     changed: Node = _changed(node, lambda part: functions.get(part, part))
     return changed
 

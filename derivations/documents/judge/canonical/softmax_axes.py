@@ -1,4 +1,4 @@
-r"""The index over which a softmax of a matrix is taken, from what nearby lines say its indices count.
+r"""The index over which a softmax of a matrix is taken, inferred from formulas nearby.
 
 Definition   the second index counts keys where a sum over it weighs values, `o_i = \sum_j A_{ij} v_j`, where weights
              stand in front of the values, `A V`, and in scores `S_{ij} = q_i \cdot k_j` or `S = Q K^T`
@@ -28,7 +28,7 @@ QUERIES, KEYS, VALUES = ("q", "Q"), ("k", "K"), ("V",)
 
 
 def counts_keys(left: Node, right: Node, statement: Statement, scope: Scope) -> bool:
-    """Say whether the second index of weights, or of the scores they are made of, counts the keys."""
+    """Return whether the lines around show that the second index of the weights or scores counts the keys."""
     names = [part for part in chain(left.walk(), right.walk()) if isinstance(part, Name) and _pair(part)]
     bases = {each.base for each in names}
     near = scope.document.around(statement, NEAR, NEAR + 1)
@@ -38,7 +38,7 @@ def counts_keys(left: Node, right: Node, statement: Statement, scope: Scope) -> 
 
 
 def _keys_at(line: Chain, bases: set[str]) -> Iterator[int]:
-    """Yield 0 or 1, the place of the index that a line takes to count keys."""
+    """Yield 0 or 1: the position of the index that counts the keys in a line."""
     for side in line.sides:
         for part in side.walk():
             if isinstance(part, Aggregate) and part.kind == "sum" and isinstance(part.body, Product):
@@ -60,7 +60,7 @@ def _keys_at(line: Chain, bases: set[str]) -> Iterator[int]:
 
 
 def _weighted(total: Aggregate, bases: set[str]) -> Iterator[int]:
-    """Yield the place of the index by which values are summed with these weights."""
+    """Yield the position of the index over which a sum weights the values."""
     factors = total.body.factors if isinstance(total.body, Product) else ()
     match factors:
         case (Name() as weight, Name() as value) if len(total.index) == 1 and weight.base in bases:
@@ -70,7 +70,7 @@ def _weighted(total: Aggregate, bases: set[str]) -> Iterator[int]:
 
 
 def _of_matrices(product: Product, bases: set[str]) -> Iterator[int]:
-    """Yield 1 where weights stand in front of values, `A V`, and 0 where they stand after, `V A`."""
+    """Yield 1 for weights before values, `A V`, and 0 for weights after values, `V A`."""
     for first, second in pairwise(product.factors):
         turned = [isinstance(each, Transpose) for each in (first, second)]
         bare = [each.operand if isinstance(each, Transpose) else each for each in (first, second)]

@@ -16,7 +16,7 @@ EXP = Name("exp")
 
 
 def written_out(node: Node) -> Node:
-    """Return a softmax over an index as the quotient that it is; any other formula as it stands."""
+    """Return a softmax over an index written out as a quotient, or any other formula unchanged."""
     match node:
         case Call(
             function=Name(subscripts=(Name(base=base, subscripts=()) as index,)) as function, arguments=(scores,)

@@ -1,4 +1,4 @@
-r"""How names are spelled in an equation, its running index left open: m_t is `m@`, m_{t-1} is `m@-`.
+r"""Spellings of names with a mark for the running index of an equation: m_t is `m@`, m_{t-1} is `m@-`.
 
 Definition   the running index is the last subscript of the left side, a letter or a letter plus or minus a number; it
              may stand above in brackets as well, `m^{(t)}`
@@ -66,7 +66,7 @@ def spelled(name: Name, index: Node | None) -> str:
 
 
 def _open(part: Node, index: Node | None) -> str:
-    """Return the mark of an index, or nothing for another subscript."""
+    """Return the mark of an index, or an empty string for another subscript."""
     if index is None:
         return ""
     inner = part.inside if isinstance(part, Fence) else part
@@ -93,6 +93,6 @@ def left_spelling(left: Node) -> str:
 
 
 def _word(node: Product) -> str:
-    """Return the word that letters side by side are: `lr` of l and r; nothing for any other product."""
+    """Return the word that a product of single letters spells, such as `lr`, or an empty string."""
     plain = all(isinstance(each, Name) and each.key == each.base and len(each.base) == 1 for each in node.factors)
     return "".join(each.base for each in node.factors if isinstance(each, Name)) if plain else ""

@@ -1,4 +1,4 @@
-"""What is seen from the structure of a formula alone: residual sums with their norm, widths of heads, waves.
+"""Verdicts from the structure of a formula alone: residual sums with their norm, head widths, positional encodings.
 
 Definition   residual sums are those of `residuals`
 Result       `by_structure(left, right, scope)` is what is seen, or None
@@ -29,7 +29,7 @@ NO_MODEL_WIDTHS = ("d_k", "d_v", "d_ff")
 
 
 def by_structure(left: Node | None, right: Node, scope: Scope) -> Seen | None:
-    """Return what the structure of a right side, or of a formula that stands alone (no left side), tells."""
+    """Return the verdict from the structure of a right side, or None. A formula alone has no left side."""
     if isinstance(left, Name) and isinstance(right, Quotient):
         return _width(left, right)
     if left is not None and isinstance(right, Call) and parity(left):

@@ -1,4 +1,4 @@
-"""What the text around makes of a right side that was compared with a form: an assumption, another verdict, or none.
+"""How the text around a compared link changes its verdict: by an assumption, by another verdict, or by dropping it.
 
 Definition   every rule looks at one circumstance: a width that is explained and not used, a letter that may be a
              variance, a factor that another formula adds, a likelihood in the place of a loss
@@ -62,7 +62,7 @@ NEGATIVE = ("negative", "minus", "nll", "負", "负")
 
 @dataclass(frozen=True)
 class Compared:
-    """A link whose right side was compared, in what is known there."""
+    """A link whose right side was compared with a form, and its scope."""
 
     left: Node
     right: Node
@@ -74,7 +74,7 @@ Rule = Callable[[Judged, Compared], Judged | None]
 
 
 def in_its_surroundings(found: Judged, link: Compared) -> Judged | None:
-    """Return what is said of a link once every rule has looked around it."""
+    """Return the verdict on a link after every rule was applied, or None."""
     said: Judged | None = found
     for rule in RULES:
         said = rule(said, link) if said is not None else None
@@ -82,7 +82,7 @@ def in_its_surroundings(found: Judged, link: Compared) -> Judged | None:
 
 
 def _assuming(found: Judged, *assumed: str) -> Judged:
-    """Return what is found, conditional where something more is assumed."""
+    """Return a verdict with more assumptions, which make it conditional."""
     return found._replace(verdict="conditional", assumed=(*found.assumed, *assumed)) if assumed else found
 
 
@@ -90,14 +90,14 @@ def _assuming(found: Judged, *assumed: str) -> Judged:
 
 
 def _of_likelihood(found: Judged, link: Compared) -> Judged | None:
-    """Leave gradients of a likelihood open, which are those of the loss with the other sign."""
+    """Drop a verdict `wrong` on the gradient of a likelihood, which has the opposite sign to that of the loss."""
     words = link.scope.words(link.statement).lower() if isinstance(link.left, Derivative) else ""
     likely = any(word in words for word in LIKELIHOOD) and not any(word in words for word in NEGATIVE)
     return None if found.verdict == "wrong" and likely else found
 
 
 def _of_another_loss(found: Judged, link: Compared) -> Judged | None:
-    """Leave the gradient of a squared error open, and of a loss that the section defines without a logarithm."""
+    """Drop a verdict `wrong` on the gradient of a squared error, or of a loss defined without a logarithm."""
     if found.verdict != "wrong" or found.result not in LOSS_GRADIENTS or not isinstance(link.left, Derivative):
         return found
     defined = link.scope.definitions(link.left.of) if isinstance(link.left.of, Name) else ()
@@ -111,13 +111,13 @@ def _of_another_loss(found: Judged, link: Compared) -> Judged | None:
 
 
 def _has_logarithm(node: Node) -> bool:
-    """Say whether a formula takes a logarithm, or leaves it to a function that is only named."""
+    """Return whether a formula has a logarithm, or a function with a longer name that may contain one."""
     calls = (part.function.base for part in node.walk() if isinstance(part, Call))
     return any(word in ("log", "ln") or len(word) > 1 for word in calls)
 
 
 def _multiplied_elsewhere(found: Judged, link: Compared) -> Judged | None:
-    """Leave open what is a factor of another formula, which may add what this one lacks."""
+    """Drop a verdict `wrong` on a function that is a factor elsewhere, where the missing scale may be added."""
     left = link.left
     if found.verdict != "wrong" or not isinstance(left, Call) or not any(word in found.reason for word in OF_SCALE):
         return found
@@ -135,7 +135,7 @@ def _multiplied_elsewhere(found: Judged, link: Compared) -> Judged | None:
 
 
 def _is_negative(part: Node) -> bool:
-    """Say whether a part of a formula is negative, or subtracts from something other than a number."""
+    """Return whether a part of a formula is negative, or subtracts from something other than a number."""
     match part:
         case Sum(terms=(first, *_), signs=signs):
             return -1 in signs and not isinstance(first, Number)
@@ -143,7 +143,7 @@ def _is_negative(part: Node) -> bool:
 
 
 def _of_a_variance(found: Judged, link: Compared) -> Judged | None:
-    """Leave a root or a square of sigma open where sigma may be the variance, and a mean that may be 0."""
+    """Drop a verdict `wrong` where sigma may be the variance, or where a mean that is not subtracted may be 0."""
     if found.verdict != "wrong" or found.mended is None:
         return found
     if is_deviation(link.left) and found.reason.endswith("must be subtracted"):
@@ -155,7 +155,7 @@ def _of_a_variance(found: Judged, link: Compared) -> Judged | None:
 
 
 def _of_heads(found: Judged, link: Compared) -> Judged | None:
-    """Say what the inputs of heads are; None for two heads in one formula."""
+    """Add the assumptions about the inputs of heads. The verdict is dropped if a formula mixes two heads."""
     if found.verdict == "usual" and mixes_heads(link.left, link.right):
         return None
     if found.verdict != "usual" or found.result not in HEADS:
@@ -164,7 +164,7 @@ def _of_heads(found: Judged, link: Compared) -> Judged | None:
 
 
 def _of_rows(found: Judged, link: Compared) -> Judged:
-    """Say that a letter whose product y^T y is a matrix is a row."""
+    """Add the assumption that a letter is a row, if its product y^T y is a matrix."""
     if found.verdict != "usual" or found.result != "softmax.jacobian_matrix":
         return found
     return _assuming(found, *(f"{each} is a row" for each in _rows(link.right)))
@@ -178,7 +178,7 @@ def _rows(right: Node) -> Iterator[str]:
 
 
 def _without_epsilon(found: Judged, link: Compared) -> Judged:
-    """Say that epsilon is 0 where a root of a variance has none, and the document speaks of it elsewhere."""
+    """Add the assumption that epsilon is 0, if a root lacks it and the document uses it elsewhere."""
     if found.verdict != "usual" or found.result not in NORMS or is_deviation(link.left):
         return found
     letters = {part.key for part in link.right.walk() if isinstance(part, Name)}
@@ -188,7 +188,7 @@ def _without_epsilon(found: Judged, link: Compared) -> Judged:
 
 
 def _of_sums(found: Judged, link: Compared) -> Judged:
-    """Say that a sum from 0 to n has a term more than n, or what is counted so."""
+    """Judge a sum from 0 to n: `wrong` where it must have n terms, else conditional on counting from 0."""
     if found.verdict == "wrong":
         return found
     counted = counted_from_zero(link.right, link.scope)
@@ -203,7 +203,7 @@ def _of_sums(found: Judged, link: Compared) -> Judged:
 
 
 def _over_queries(found: Judged, link: Compared) -> Judged:
-    """Say that a softmax is taken over the wrong index where the lines around count the keys by the other one."""
+    """Return `wrong` for a softmax over the first index, if the lines around count the keys by the second."""
     if found.verdict != "conditional" or COLUMNS not in found.assumed:
         return found
     if not counts_keys(link.left, link.right, link.statement, link.scope):
@@ -213,7 +213,7 @@ def _over_queries(found: Judged, link: Compared) -> Judged:
 
 
 def _unscaled(found: Judged, link: Compared) -> Judged:
-    """Say that scores are not divided by the root of the width of the keys that is explained after the formula."""
+    """Return `wrong` for unscaled scores, if the text explains a key width after them or calls the attention scaled."""
     if found.verdict != "conditional" or UNSCALED not in found.assumed:
         return found
     letters = {part.key for part in link.right.walk() if isinstance(part, Name)}
@@ -226,7 +226,7 @@ def _unscaled(found: Judged, link: Compared) -> Judged:
         return Judged("wrong", reason, _scaled(link.right, letter_of(KEY_WIDTHS.split()[0])), found.result)
     if width is None:
         return found
-    reason = f"the scores are not divided by the root of {width.key}, which is explained behind the formula"
+    reason = f"the scores are not divided by the root of {width.key}, which is explained after the formula"
     return Judged("wrong", reason, _scaled(link.right, width), found.result)
 
 
@@ -238,7 +238,7 @@ def _scaled(node: Any, width: Name) -> Any:
 
 
 def _of_temperature(found: Judged, link: Compared) -> Judged:
-    """Say that logits are multiplied by what the text calls a temperature."""
+    """Return `wrong` if the logits are multiplied by a letter that the text calls a temperature."""
     letter = multiplies(link.right) if found.verdict == "usual" and found.result == TEMPERED else None
     words = link.scope.words(link.statement).lower()
     if letter is None or not any(word in words for word in WARM) or any(word in words for word in RECIPROCAL):

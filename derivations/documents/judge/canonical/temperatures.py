@@ -1,4 +1,4 @@
-r"""A temperature divides what stands in an exponential: `\exp(z_i / T)`, and does not multiply it.
+r"""Temperatures, which must divide an exponent, `\exp(z_i / T)`, and not multiply it.
 
 Result       `multiplies(node)`: the letter of a temperature by which an exponent is multiplied, if there is one
 Assumes      T and tau are temperatures; beta is the reciprocal of one

@@ -25,14 +25,14 @@ WIDTH = "d"  # d, d_k, d_model: how many entries a vector has
 
 @dataclass(frozen=True)
 class Counted:
-    """What is said of a sum from 0; `mended` is the formula with the bound that is right, None where it may be."""
+    """A remark on a sum from 0. `mended` is the formula with its bound corrected, or None if it may be right."""
 
     said: str
     mended: Node | None = None
 
 
 def counted_from_zero(node: Node, scope: Scope) -> Counted | None:
-    """Return what is said of the first sum of a formula that goes from 0 to a letter; None without one."""
+    """Return a remark on the first sum from 0 to a letter in a formula, or None."""
     total = next((part for part in node.walk() if isinstance(part, Aggregate) and _is_from_zero(part)), None)
     if total is None or not isinstance(total.upper, Name):
         return None
@@ -59,7 +59,7 @@ def _outside_of_bounds(node: Node) -> Iterator[Node]:
 
 
 def _sizes(total: Aggregate, scope: Scope) -> Iterator[object]:
-    """Yield the sizes of what is summed."""
+    """Yield the axis sizes of the arrays in a sum."""
     for part in total.body.walk():
         if isinstance(part, Name) and set(part.subscripts) & set(total.index):
             yield from scope.shape(replace(part, subscripts=())) or ()

@@ -31,7 +31,7 @@ NEAR = 24  # statements on either side
 
 
 def is_said_scaled(statement: Statement, scope: Scope) -> bool:
-    """Say whether the words around a formula call its attention scaled, and no other formula is the scaled one."""
+    """Return whether the words around a formula call its attention scaled, and no formula nearby is scaled."""
     words = scope.words(statement)
     if not SCALED.search(words) or DENIED.search(words):
         return False
@@ -41,6 +41,6 @@ def is_said_scaled(statement: Statement, scope: Scope) -> bool:
 
 
 def _has_scaled(side: Node) -> bool:
-    """Say whether a root stands under a softmax."""
+    """Return whether there is a root inside a softmax."""
     calls = (part for part in side.walk() if isinstance(part, Call) and function_word(part.function) == "softmax")
     return any(isinstance(part, Root) for call in calls for part in call.walk())

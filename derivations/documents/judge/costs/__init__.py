@@ -1,1 +1,1 @@
-"""Costs: counts of parameters, operations and bytes, beside those of the equations and of papers."""
+"""Counts of parameters, operations and bytes, compared with those of the equations and of papers."""

@@ -1,4 +1,4 @@
-"""Whether a count in a document is a cost of the equations, and what has to be assumed for it.
+"""Whether a count in a document equals a cost of the equations, and under which assumptions.
 
 Result       `agreement(said, value, ...)`: the assumptions under which both are one; None where they never are
              `in_letters(said, value, ...)`: a cost in the sizes of a count
@@ -34,7 +34,7 @@ NO_CACHE = (3, 5, 6, 7)  # factors that neither keys, values nor the bytes of a 
 
 
 def agreement(said: Expr, value: Expr, quantity: str, *, training: bool) -> tuple[str, ...] | None:
-    """Return under which assumptions a count is a cost; None where it is not."""
+    """Return the assumptions under which a count equals a cost, or None."""
     for relations in ((), ((d_v, d_k),), USUAL[:2], USUAL[2:], USUAL):
         first, second = (expand(related(each, relations)) for each in (said, value))
         if relations and second == expand(value) and first == expand(said):
@@ -47,7 +47,7 @@ def agreement(said: Expr, value: Expr, quantity: str, *, training: bool) -> tupl
 
 
 def _same(first: Expr, second: Expr, quantity: str, *, training: bool) -> tuple[str, ...] | None:
-    """Return the conventions under which a count is a cost with the same sizes; None where it is not."""
+    """Return the conventions under which a count equals a cost with the same sizes, or None."""
     operations = quantity == "operations"
     for fewer, text in lengths(first, second, operations=operations):
         if first == fewer:
@@ -62,14 +62,14 @@ def _same(first: Expr, second: Expr, quantity: str, *, training: bool) -> tuple[
 
 
 def in_letters(said: Expr, value: Expr, *, operations: bool) -> Expr:
-    """Return a cost in the sizes that a count has, by the usual relations; as it is where they do not suffice."""
+    """Return a cost in the sizes of a count, by the usual relations, or unchanged if that is not possible."""
     ways = ((), ((d_v, d_k),), USUAL[:2], USUAL[2:], USUAL)
     costs_of = (fewer for way in ways for fewer, _ in lengths(said, expand(related(value, way)), operations=operations))
     return next((each for each in costs_of if each.free_symbols <= said.free_symbols), value)
 
 
 def lengths(said: Expr, value: Expr, *, operations: bool) -> Iterator[tuple[Expr, tuple[str, ...]]]:
-    """Yield a cost, and the same for one sequence or one token where the count has none of these lengths."""
+    """Yield a cost, and for operations without a batch size also the cost of one sequence and of one token."""
     yield value, ()
     if operations and batch not in said.free_symbols:
         yield expand(value.xreplace({batch: Integer(1)})), ("one sequence",)
@@ -77,7 +77,7 @@ def lengths(said: Expr, value: Expr, *, operations: bool) -> Iterator[tuple[Expr
 
 
 def _leading(said: Expr, value: Expr) -> bool:
-    """Say whether a count has all terms of the highest degree in the widths, and leaves out others only."""
+    """Return whether a count has all terms of a cost of the highest degree in the widths, and lacks only others."""
     first, second = (by_monomial(each) for each in (said, value))
     if not set(first.items()) < set(second.items()):
         return False
@@ -99,7 +99,7 @@ def _width_degree(monomial: Expr) -> int:
 
 
 def visible(said: Expr) -> Expr:
-    """Return a count of the pairs that a causal mask shows, half of all, as one of all pairs.
+    """Return a count of the pairs that a causal mask shows, half of all, as a count of all pairs.
 
     The pairs are in the terms with n^2; in those with n where a count for one token has other terms too.
     """
@@ -114,7 +114,7 @@ def visible(said: Expr) -> Expr:
 
 
 def refutation(said: Expr, part: Part, quantity: str) -> Cost | None:
-    """Return the cost that a count should be: of the same letters, with other factors or exponents."""
+    """Return the cost that a count should equal, with the same letters and other factors or exponents, or None."""
     said = expand(said)
     some = costs(part.name, quantity)
     if quantity == "activations":
@@ -135,7 +135,7 @@ def refutation(said: Expr, part: Part, quantity: str) -> Cost | None:
 
 
 def _cache_refuted(said: Expr, some: tuple[Cost, ...]) -> Cost | None:
-    """Return a cache with all of its letters that a count has an impossible multiple of."""
+    """Return the cost of a cache, if a count is a multiple of it by a factor that nothing explains, or None."""
     for cost, relations in product(some, (((d_v, d_k),), USUAL[:2])):
         value = expand(related(cost.value, relations))
         letters = value.free_symbols
@@ -146,14 +146,14 @@ def _cache_refuted(said: Expr, some: tuple[Cost, ...]) -> Cost | None:
 
 
 def _shares(part: Part, quantity: str) -> frozenset[Rational]:
-    """Return the shares that some of the matrices of a part may have in it, in multiply-adds too."""
+    """Return the fractions of a part that some of its matrices may make up, also counted in multiply-adds."""
     number = matrices(part)
     parts = {Rational(few, number) for few in range(1, number)}
     return frozenset(parts | {share / 2 for share in (*parts, 1)} if quantity == "operations" else parts)
 
 
 def _is_share(said: Expr, cost: Cost, shares: frozenset[Rational]) -> bool:
-    """Say whether a count is a simple share of the leading terms of a cost."""
+    """Return whether a count is one of these fractions of the leading terms of a cost."""
     for relations in ((), USUAL[:2], USUAL[2:], USUAL):
         leading = leading_terms(expand(related(cost.value, relations)))
         if (expand(related(said, relations)) / leading).cancel() in shares:
@@ -162,14 +162,14 @@ def _is_share(said: Expr, cost: Cost, shares: frozenset[Rational]) -> bool:
 
 
 def leading_terms(value: Expr) -> Expr:
-    """Return the terms of a cost of the highest degree in the widths."""
+    """Return those terms of a cost that have the highest degree in the widths."""
     terms = by_monomial(value)
     most = max((_width_degree(each) for each in terms), default=0)
     return expand(sum(factor * each for each, factor in terms.items() if _width_degree(each) == most))
 
 
 def _same_terms(said: Expr, cost: Cost, quantity: str) -> bool:
-    """Say whether two counts have the same terms, two or more, with other coefficients."""
+    """Return whether a count and a cost have the same monomials, at least two, whatever their coefficients."""
     first = by_monomial(said)
     for fewer, _ in lengths(said, expand(related(cost.value, USUAL[:2])), operations=quantity == "operations"):
         second = by_monomial(fewer)
@@ -179,13 +179,20 @@ def _same_terms(said: Expr, cost: Cost, quantity: str) -> bool:
 
 
 def _attention_differs(said: Expr, cost: Cost, some: tuple[Cost, ...]) -> bool:
-    """Say whether a term that no hidden width changes is in no cost that of all pairs or of half of them."""
+    """Return whether the pair terms of a count are not 1, 1/2 or 1/4 times those of any cost.
+
+    The pair terms are those of `_shares_of_pairs`. The count must have the same monomials as `cost`.
+    """
     shares = {share for each in some for share in _shares_of_pairs(said, each)}
     return bool(_shares_of_pairs(said, cost)) and not {1, Rational(1, 2), Rational(1, 4)} & shares
 
 
 def _shares_of_pairs(said: Expr, cost: Cost) -> frozenset[Expr]:
-    """Return how many times the terms of the pairs of positions are in a count of the same terms, two or more."""
+    """Return the ratios of a count to a cost in the terms that count pairs of positions.
+
+    These terms have the highest power of n and do not depend on d_ff. The result is empty unless both have the same
+    monomials, at least two.
+    """
     without = related(cost.value.xreplace({d_ff: Integer(0)}), USUAL)
     fixed = {key for each, _ in lengths(said, expand(without), operations=True) for key in by_monomial(each)}
     for fewer, _ in lengths(said, expand(related(cost.value, USUAL)), operations=True):
@@ -197,7 +204,7 @@ def _shares_of_pairs(said: Expr, cost: Cost) -> frozenset[Expr]:
 
 
 def impossible(said: Expr, quantity: str) -> bool:
-    """Say whether a term has more widths, or more lengths, than any count of a part: d^3 parameters, n^4 d operations.
+    """Return whether a count has a term of a degree that no cost has: d^3 parameters, n^4 d operations.
 
     A product of two weights has three widths, but no length; tokens made one by one without a cache have three lengths.
     """
@@ -209,25 +216,28 @@ def impossible(said: Expr, quantity: str) -> bool:
 
 
 def _apart(said: Expr, cost: Cost, quantity: str) -> tuple[int, int]:
-    """Return how many letters a cost has not in common with a count, and by how many terms it is longer or shorter."""
+    """Return how far a count is from a cost: the letters that only one has, and the difference in number of terms."""
     value = in_letters(said, cost.value, operations=quantity == "operations")
     return len(value.free_symbols ^ said.free_symbols), abs(len(by_monomial(value)) - len(by_monomial(said)))
 
 
 def power_of(monomial: Expr, letter: Symbol) -> int:
-    """Return the whole power in which a letter stands in a term."""
+    """Return the exponent of a letter in a term, or 0 if it is not an integer."""
     power = monomial.as_powers_dict().get(letter, Integer(0))
     return int(power) if power.is_Integer else 0
 
 
 def _near(said: Expr, cost: Cost) -> bool:
-    """Say whether a count is of all the widths of the cost, and of no other letters: 5 d^2 leaves d_ff / d open."""
+    """Return whether a count has all the widths of a cost and no other letters.
+
+    Its degree in the widths is at least 2. A count without d_ff, such as 5 d^2, may be right for some ratio d_ff / d.
+    """
     letters, widths = said.free_symbols, cost.value.free_symbols & set(WIDTHS)
     return widths <= letters <= cost.value.free_symbols and _degree(said) >= 2
 
 
 def _foreign(said: Expr, cost: Cost) -> bool:
-    """Say whether a count of a network is a product of its hidden width and of another width than that of the model."""
+    """Return whether a count of a network is one term of degree 2 in the widths, with d_ff and without d_model."""
     letters, more = said.free_symbols, cost.value.free_symbols | {d_k, d_v}
     return d_ff in letters <= more and d_model not in letters and not said.is_Add and _degree(said) == 2
 

@@ -1,4 +1,4 @@
-"""What the words around a count say of it: what tells what is counted, nearest first.
+"""The words around a count in a document, which tell what is counted, from the nearest to the farthest.
 
 Result       `said_of(statement, left, scope)`: the left side, the sentence, the block, the headings, what stands around
 Assumes      a sentence ends at a full stop with a space after it, or at one of Chinese and Japanese; of a block with
@@ -56,7 +56,7 @@ class Said:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All texts in order."""
+        """All texts, from the nearest to the farthest."""
         return self.left, self.clause, self.sentence, self.block, self.head, self.headers, self.around
 
     @property
@@ -66,7 +66,7 @@ class Said:
 
 
 def said_of(statement: Statement, left: Node, scope: Scope, unit: str = "") -> Said:
-    """Return what is said around a count, the unit in the formula before the words after it."""
+    """Return the texts around a count. `unit`, the unit inside the formula, precedes the words after it."""
     passages = statement.block.passages
     place = next((k for k, each in enumerate(passages[:MOST_PASSAGES]) if each is statement.passage), None)
     before = _prose(passages[:place]) if place is not None else ""
@@ -87,7 +87,7 @@ def said_of(statement: Statement, left: Node, scope: Scope, unit: str = "") -> S
 
 
 def _below(statement: Statement, scope: Scope) -> str:
-    """Return the words of the first blocks below a heading; nothing for any other block."""
+    """Return the texts of the first blocks below a heading, or "" if the block is not a heading."""
     if statement.block.kind != "heading":
         return ""
     texts, sections = scope.document.texts, scope.document.sections.of_block
@@ -96,7 +96,7 @@ def _below(statement: Statement, scope: Scope) -> str:
 
 
 def _head_of(block: Block, place: int) -> str:
-    """Return what stands over a cell with one passage; over all cells where that says no more than "formula"."""
+    """Return the header above a cell with one passage. If it says only "formula", return all headers."""
     column = block.columns[place] if place < len(block.columns) else len(block.headers)
     head = block.headers[column] if column < len(block.headers) and block.columns.count(column) == 1 else ""
     return " ".join(block.headers) if head.strip(" *_").lower() in OF_FORMULAS else head

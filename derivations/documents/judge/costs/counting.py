@@ -54,7 +54,7 @@ MOST_BLOCKS = 2000  # of a document that are searched for words
 
 
 def check_counting(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
-    """Yield what is found of a count."""
+    """Yield the findings about a count."""
     sides = statement.chain.sides
     left: Node
     if link is None:
@@ -78,7 +78,7 @@ def check_counting(statement: Statement, link: int | None, scope: Scope) -> Iter
 
 
 def _without_unit(side: Node) -> tuple[Node, str]:
-    r"""Return a count without the unit after it, `16 P \text{ bytes}`, and the unit."""
+    r"""Split a count such as `16 P \text{ bytes}` into the formula and its unit, which is "" if there is none."""
     match side:
         case Product(factors=(*factors, Words(text=unit)), operators=(*operators, "")) if unit in UNITS and factors:
             return product(factors, operators), unit
@@ -86,7 +86,7 @@ def _without_unit(side: Node) -> tuple[Node, str]:
 
 
 def _counted(right: Node, left: Node, counted: Expr, said: Said, scope: Scope) -> Iterator[Finding]:
-    """Yield what is found of a count of parameters, of operations, or of a cache."""
+    """Yield the findings about a count if its quantity, its part and its letters are known."""
     quantity = next(filter(None, map(quantity_named, said.texts)), None)
     parts = PARTS[:1] if quantity in ("cache", "activations") else next(filter(None, map(parts_named, said.texts)), ())
     if any(word in said.clause.lower() for word in PIECES) and not parts_named(said.clause):
@@ -102,7 +102,7 @@ def _counted(right: Node, left: Node, counted: Expr, said: Said, scope: Scope) -
 
 
 def _is_shape(node: Node) -> bool:
-    """Say whether a count may be a shape, d × 4 d."""
+    """Return whether a count may be a shape, as d × 4 d may."""
     if not isinstance(node, Product) or "times" not in node.operators:
         return False
     first = node.factors[0]
@@ -113,7 +113,7 @@ def _is_shape(node: Node) -> bool:
 
 @dataclass(frozen=True)
 class _Count:
-    """A count with what is known of it."""
+    """A count, the quantity and parts it may be about, and the possible sizes of its letters."""
 
     counted: Expr
     quantity: str
@@ -126,11 +126,11 @@ class _Count:
 
     @property
     def training(self) -> bool:
-        """Whether training is spoken of."""
+        """Whether the words near the count mention training."""
         return any(word in self.near for word in TRAINING)
 
     def speaks_of(self, words: Sequence[str]) -> bool:
-        """Say whether the document has one of some words anywhere, as far as it is looked at."""
+        """Return whether one of the words occurs in the document. Only its first blocks are searched."""
         texts = (self.text, *self.scope.document.headings.values(), *self.scope.document.texts[:MOST_BLOCKS])
         return any(word in text.lower() for text in texts for word in words)
 
@@ -155,7 +155,11 @@ def _judged(count: _Count) -> Iterator[Finding]:
 
 
 def _sure_readings(count: _Count) -> list[Mapping[Symbol, Symbol]]:
-    """Return the readings of the letters under which a count may be refuted: one of several where none is possible."""
+    """Return the readings of the letters under which a count may be called wrong.
+
+    A count of a cache keeps all its readings. Of several readings of another count, only one is returned: the one that
+    is not foreign, or the first if the count is impossible under all.
+    """
     if count.quantity == "cache" or len(count.letters) == 1:
         return count.letters
     fitting = [letters for letters in count.letters if not _is_foreign(count, letters)]
@@ -166,13 +170,13 @@ def _sure_readings(count: _Count) -> list[Mapping[Symbol, Symbol]]:
 
 
 def _is_foreign(count: _Count, letters: Mapping[Symbol, Symbol]) -> bool:
-    """Say whether a letter would be the width of a head in a part without heads: d in that of a network."""
+    """Return whether a letter is read as the width of a head in a part without heads, as d in a network."""
     own = {size for cost in costs(count.parts[0].name, count.quantity) for size in cost.value.free_symbols}
     return not {d_k, d_v} & own and bool({d_k, d_v} & set(letters.values()))
 
 
 def _refuted(count: _Count, part: Part, letters: Mapping[Symbol, Symbol]) -> Iterator[Finding]:
-    """Say no where one part is meant, and the count is of the same letters with other factors or exponents."""
+    """Yield a "wrong" finding if a count has the letters of a cost, but other factors or exponents."""
     if count.training or (part.name == "feed-forward network" and count.speaks_of(GATED)):
         return
     said = count.counted.xreplace(dict(letters))
@@ -182,7 +186,7 @@ def _refuted(count: _Count, part: Part, letters: Mapping[Symbol, Symbol]) -> Ite
 
 
 def _wrong(said: Expr, cost: Cost, quantity: str, letters: Mapping[Symbol, Symbol]) -> Finding:
-    """Return the finding that a count should be a cost, in the letters of the text."""
+    """Return the "wrong" finding for a count, with the right cost in the letters of the document."""
     value = in_letters(said, cost.value, operations=quantity == "operations")
     right = _shown(value.xreplace({size: letter for letter, size in letters.items()}))
     return Finding("wrong", CHECK, f"for the {cost.of} the count is {right}", right=right, result=cost.result)

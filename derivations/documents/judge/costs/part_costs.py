@@ -1,4 +1,4 @@
-"""What a document may mean by a quantity of a part: the costs that the equations give, in the sizes of the package.
+"""The costs of the parts of a Transformer, counted from their equations, in the size symbols of the package.
 
 Result       `costs(part, quantity)` are these costs, with the result of the catalogue; `matrices(part)` how many
              matrices a part has
@@ -27,7 +27,7 @@ __all__ = ["Cost", "costs", "matrices"]
 
 @dataclass(frozen=True)
 class Cost:
-    """A cost of a part: the expression, what it is, and the result that proves it."""
+    """A cost of a part: its expression, a description, and the id of the result that proves it."""
 
     value: Expr
     of: str
@@ -41,7 +41,7 @@ def _counted(what: str, layer: Layer) -> Expr:
 
 @cache
 def costs(part: str, quantity: str) -> tuple[Cost, ...]:
-    """Return what a document may mean by a quantity of a part: for one layer, and for all N of them."""
+    """Return the costs that a document may mean by a quantity of a part, for one layer and for N layers."""
     (found,) = (each for each in PARTS if each.name == part)
     if quantity == "cache":
         return _caches()
@@ -56,14 +56,14 @@ def costs(part: str, quantity: str) -> tuple[Cost, ...]:
 
 @cache
 def matrices(part: Part) -> int:
-    """Return how many matrices of weights a part has, in its first form; 1 where it has none."""
+    """Return the number of weight matrices in the first layer of a part, and at least 1."""
     shapes = weight_shapes(part.layers[0][1]()).values()
     return max(sum(len(shape) > 1 for shape, _ in shapes), 1)
 
 
 @cache
 def _caches() -> tuple[Cost, ...]:
-    """Return how many numbers a cache holds, and its bytes at 2 and 4 bytes a number."""
+    """Return the possible sizes of the key-value cache, in numbers and in bytes at 2 and 4 bytes a number."""
     heads = expand(cached(multi_head_attention()) / m)
     groups = expand(cached(grouped_query_attention()) / m)
     ways = (("heads", heads), ("groups", groups))

@@ -1,4 +1,4 @@
-"""Counts of several feed-forward networks: of both, of all experts, of a network that is computed again.
+"""Counts that cover several feed-forward networks: both, all experts, or one that is computed again.
 
 Result       `may_be_several(said, cost, ...)`: whether a count has a whole multiple of the weights of one network, and
              the words around speak of several
@@ -24,7 +24,7 @@ _SEVERAL = re.compile(
 
 
 def may_be_several(said: Expr, cost: Cost, part: Part, quantity: str, words: str) -> bool:
-    """Say whether a count may be of several networks."""
+    """Return whether a count may be of several networks."""
     if part.name not in NETWORKS:
         return False
     one = leading_terms(in_letters(said, cost.value, operations=quantity == "operations"))

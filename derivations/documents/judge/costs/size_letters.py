@@ -1,4 +1,4 @@
-"""The sizes that the letters of a count may be: by what the scope calls them, by their names, or by custom."""
+"""The sizes that the letters of a count may stand for, by the words of the document, by spelling, or by custom."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ MOST_READINGS = 32
 
 
 def readings_of_letters(node: Node, counted: Expr, scope: Scope) -> list[Mapping[Symbol, Symbol]] | None:
-    """Return the ways in which the letters of a count may be sizes, the most certain first; None for unknown ones."""
+    """Return the possible assignments of sizes to the letters of a count, the most certain first.
+
+    The result is None if a letter has no possible size, or if no assignment is left.
+    """
     names = {part.key: part for part in node.walk() if isinstance(part, Name)}
     symbols = sorted(counted.free_symbols, key=str)
     choices: list[tuple[Symbol, ...]] = []

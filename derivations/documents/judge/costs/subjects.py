@@ -1,4 +1,4 @@
-"""What a count in a document may be of: parts of a Transformer, quantities and sizes, by their words.
+"""The words that tell what a count in a document is about: parts of a Transformer, quantities and sizes.
 
 Definition   a part is named by words (English, Chinese in both scripts, Japanese) and has layers of the package, from
              which its costs are counted; a quantity is parameters, operations, the key-value cache or activations
@@ -41,7 +41,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a Transformer: its name, its words, its layers, with the results for parameters and for operations."""
+    """A part of a Transformer: its name, the words for it, its layers, and the ids of the results on its costs."""
 
     name: str
     words: tuple[str, ...]
@@ -153,7 +153,10 @@ _TAKEN = "\0"  # where the words of a part of a layer stood
 
 
 def quantity_named(text: str) -> str | None:
-    """Return the quantity that a text names, the cache before the others; None for none or for several."""
+    """Return the quantity that a text names, or None if it names none.
+
+    Of several quantities it is the cache if the text names it, else None.
+    """
     text = text.lower()
     found = [name for name, words in QUANTITIES.items() if any(word in text for word in words)]
     if not found and any(word in text for word in ACTIVATIONS):
@@ -172,7 +175,7 @@ _OF_A_LAYER = re.compile(
 
 
 def parts_named(text: str) -> tuple[Part, ...]:
-    """Return the parts that a text names, without those whose words are only part of other words: "the FFN layer"."""
+    """Return the parts that a text names. The words "the FFN layer" name the network, not the layer."""
     text = _NO_LAYER.sub(" ", text.lower())
     found: list[Part] = []
     for part in PARTS:
@@ -189,7 +192,7 @@ def parts_named(text: str) -> tuple[Part, ...]:
 
 
 def words_of(node: Node) -> str:
-    """Return the words in a name, apart from letters."""
+    """Return the words in a formula as one text, without single ASCII letters."""
     found = (
         part.base if isinstance(part, Name) else part.text for part in node.walk() if isinstance(part, Name | Words)
     )

@@ -1,1 +1,1 @@
-"""Numbers: what a formula of numbers comes to, and whether what is printed shows it."""
+"""Checks of numbers: the value of a numerical formula, and whether the printed number agrees with it."""

@@ -1,4 +1,4 @@
-r"""Arithmetic: links between numbers, decided by enclosures.
+r"""Arithmetic: whether relations between numbers hold, decided by intervals that enclose both sides.
 
 Definition   a printed number is right within half a unit of its last digit; a whole number after "=" is exact, after
              "≈" its zeros at the end need not count; letters stand for the values that they have in the section
@@ -50,7 +50,7 @@ KILOBYTES = tuple(base**power for base in (1000, 1024) for power in (1, 2, 3, 4)
 
 
 def check_arithmetic(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
-    """Yield what is found of a link between numbers."""
+    """Yield the findings about a relation between numbers."""
     if link is None:
         return
     relation = statement.chain.relations[link]
@@ -69,7 +69,7 @@ def check_arithmetic(statement: Statement, link: int | None, scope: Scope) -> It
 
 
 def _of_entries(entries: EntryPairs, relation: str, statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
-    """Yield what is found of two arrays; nothing where most entries differ, and another operation may be meant."""
+    """Yield the findings about two arrays, or none if most entries differ and another operation may be meant."""
     found = {place: _between(*pair, relation, statement, link, scope) for place, pair in entries.pairs.items()}
     if not all(found.values()):
         return
@@ -88,13 +88,13 @@ def _of_entries(entries: EntryPairs, relation: str, statement: Statement, link: 
 def _between(
     left: Node, right: Node, relation: str, statement: Statement, link: int, scope: Scope
 ) -> tuple[Finding, ...]:
-    """Return what is found of two numbers."""
+    """Return the findings about two numbers."""
     ways = given_numbers(scope, left, right) if statement.chain.condition is None else ({},)
     return best_of([tuple(_found(NumberLink(statement, left, right, relation, scope, way), link)) for way in ways])
 
 
 def _found(question: NumberLink, link: int) -> Iterator[Finding]:
-    """Yield what is found where letters stand for given numbers; nothing for what may be meant otherwise."""
+    """Yield the findings with given numbers in place of letters. A doubtful "wrong" is left out."""
     statement, left, right = question.statement, question.left, question.right
     found = tuple(_decided(question))
     if any(each.verdict == "wrong" for each in found):
@@ -120,7 +120,7 @@ def _found(question: NumberLink, link: int) -> Iterator[Finding]:
 
 
 def _of_both_sides(question: NumberLink, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Return what is found; where it is right if the scale of the result belongs to both sides, that is assumed."""
+    """Return the findings, under the assumption that the scale of the result applies to both sides if that helps."""
     alike = scale_of_both(question)
     if alike is None:
         return found
@@ -135,7 +135,7 @@ def _of_both_sides(question: NumberLink, found: tuple[Finding, ...]) -> tuple[Fi
 
 
 def _is_scaled(question: NumberLink) -> bool:
-    """Say whether a number without a unit is one of kilobytes or more, which are bytes on the other side."""
+    """Return whether a number without a unit may count kilobytes or more where the other side is in bytes."""
     for side, other in ((question.left, question.right), (question.right, question.left)):
         if BYTES.keys() & units_of(other) and not BYTES.keys() & units_of(side):
             for scale in KILOBYTES:
@@ -154,13 +154,13 @@ def _decided(question: NumberLink) -> Iterator[Finding]:
 
 
 def _may_be_bytes(side: Node) -> Node:
-    """Return a side with its billions as bytes; the side itself where other numbers are bytes: `7B × 2 bytes`."""
+    """Return a side with B read as bytes, not billions, unless it has a unit of bytes: `7B × 2 bytes`."""
     measured = {UNITS[unit].kind for unit in units_of(side) if unit in UNITS}
     return side if "bytes" in measured else _in_bytes(side)
 
 
 def _may_be_rounded(question: NumberLink) -> bool:
-    """Say whether a size may be that of the billions before they were rounded: `7B × 2 bytes = 13.5 GB`."""
+    """Return whether rounded billions may explain a size, or nothing rules it out: `7B × 2 bytes = 13.5 GB`."""
     shown, spread = printed(question.right), question.enclosures(question.left, spread=True)
     if shown is None or spread is None:
         return True
@@ -170,7 +170,7 @@ def _may_be_rounded(question: NumberLink) -> bool:
 
 
 def _in_bytes(node: Any) -> Any:
-    """Return a formula in which the B after a number stands for bytes, where it was read as a billion."""
+    """Return a formula in which every B that was read as a billion is read as bytes."""
     match node:
         case Number(text=text) if text.endswith("B") and not node.unit and node.value % BILLION == 0:
             digits = text.removesuffix("B").strip()
@@ -181,7 +181,7 @@ def _in_bytes(node: Any) -> Any:
 
 
 def _may_be_cut(question: NumberLink) -> bool:
-    """Say whether a whole number in running text may be the end of more that stands before it."""
+    """Return whether a whole number in running text may be only the end of a longer formula."""
     left, right = printed(question.left), printed(question.right)
     if question.statement.passage.syntax == "latex" or question.loose or left is None or right is None:
         return False
@@ -189,7 +189,7 @@ def _may_be_cut(question: NumberLink) -> bool:
 
 
 def _is_set(side: Node, relation: str) -> bool:
-    """Say whether a side is a letter that is set, so that nothing is computed: any but π ≈ and e ≈."""
+    """Return whether a side is a letter that is given a value, except π and e in an approximation."""
     return isinstance(side, Name) and (side.key not in CONSTANTS or relation in ("=", "≡"))
 
 
@@ -207,13 +207,13 @@ def _equality(question: NumberLink) -> Iterator[Finding]:
 
 
 def _is_coarser(left: Printed, right: Printed) -> bool:
-    """Say whether a number is printed to fewer digits than another, their units compared where they can be."""
+    """Return whether a number is printed less precisely than another, in one unit if their units convert."""
     scale = next((ratio for ratio, _ in conversions(right.unit, left.unit)), None) if left.unit and right.unit else None
     return left.half_unit * (scale or 1) > right.half_unit
 
 
 def _exactly(question: NumberLink, left: Printed | None, right: Printed | None) -> Iterator[Finding]:
-    """Compare two sides neither of which was printed as rounded."""
+    """Compare two sides when neither is printed as a rounded number."""
     bits = 64
     while (sides := question.enclosures(question.left, question.right, bits=bits)) is not None:
         first, second = sides
@@ -245,7 +245,7 @@ def _exactly(question: NumberLink, left: Printed | None, right: Printed | None) 
 def _unequal(
     question: NumberLink, left: Printed | None, right: Printed | None, first: Enclosure, second: Enclosure
 ) -> Iterator[Finding]:
-    """Tell what differs, unless it is explained by numbers that were rounded."""
+    """Yield a "wrong" finding for unequal sides, or a conditional one if rounding explains the difference."""
     spread = question.enclosures(question.left, question.right, spread=True)
     near = abs(first.middle - second.middle) < A_GOOD_PART * max(abs(first.middle), abs(second.middle))
     if near and spread is not None and _has_rounded(question.left, question.right) and touch(*spread):
@@ -265,14 +265,14 @@ def _unequal(
 
 
 def _may_round(value: Enclosure, target: Printed) -> bool:
-    """Say whether a value has no end of digits, or has many and stands beside a whole number of two digits or more."""
+    """Return whether a value is inexact, or has over four decimals beside a whole number of at least two digits."""
     if not value.exact:
         return True
     return 10**MOST_DECIMALS % value.middle.denominator != 0 and abs(target.value) >= TWO_DIGITS
 
 
 def _two_expressions(question: NumberLink, first: Enclosure, second: Enclosure) -> Iterator[Finding]:
-    """Compare two expressions that are said to be nearly equal: how near is not said."""
+    """Compare two expressions that should be nearly equal: within 5% they are, and from 50% on they are not."""
     spread = question.enclosures(question.left, question.right, spread=True)
     difference = abs(first.middle - second.middle)
     larger = max(abs(first.middle), abs(second.middle))

@@ -1,4 +1,4 @@
-"""Functions of one number and constants in floats, for quick numbers that decide whether to look closer."""
+"""Functions and constants in floating point, for the quick evaluation that decides whether to look closer."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ OF_SEVERAL = "of the numbers that the section gives a letter, one that agrees is
 
 
 def given_numbers(scope: Scope, *nodes: Node) -> Iterator[Given]:
-    """Yield the ways in which the letters of some formulas may stand for numbers that were printed for them."""
+    """Yield the possible assignments of printed numbers to the letters of some formulas."""
     letters = {key for node in nodes for key in _letters(node)}
     functions = {key for node in nodes for key in _may_be_functions(node)}
     choices = {key: _numbers(key, scope) for key in sorted(letters)[:MOST_LETTERS]}
@@ -41,7 +41,7 @@ def given_numbers(scope: Scope, *nodes: Node) -> Iterator[Given]:
 
 
 def best_of(found: Sequence[tuple[Finding, ...]]) -> tuple[Finding, ...]:
-    """Return what is found in one of several ways: `wrong` only where every way is."""
+    """Return the findings of the best of several assignments. They are `wrong` only if all assignments are."""
     right = next((each for each in found if each and all(finding.verdict != "wrong" for finding in each)), None)
     if right is None:
         return found[0] if all(found) else ()
@@ -51,7 +51,7 @@ def best_of(found: Sequence[tuple[Finding, ...]]) -> tuple[Finding, ...]:
 
 
 def _letters(node: Node) -> Iterator[str]:
-    """Yield the letters that stand for numbers, not those of functions."""
+    """Yield the letters of a formula, without the names of functions."""
     functions = {id(part.function) for part in node.walk() if isinstance(part, Call)}
     return (part.key for part in node.walk() if isinstance(part, Name) and part.base and id(part) not in functions)
 
@@ -69,7 +69,7 @@ def _may_be_functions(node: Node) -> Iterator[str]:
 
 
 def _numbers(key: str, scope: Scope) -> tuple[Number, ...]:
-    """Return the numbers that were printed for a letter; none where it has a formula, or one value that is known."""
+    """Return the numbers printed for a letter, or none if it has a formula or they are all its known value."""
     printed, value = scope.numbers_in_reach(key), scope.value_of(key)
     if value is not None and (value.free_symbols or all(each.value == value for each in printed)):
         return ()

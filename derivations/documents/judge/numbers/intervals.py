@@ -1,4 +1,4 @@
-"""Numbers as exact fractions where they are, else as intervals of mpmath that hold them: the operations.
+"""Arithmetic on numbers that are exact fractions where possible, and enclosing mpmath intervals otherwise.
 
 Raises       NoNumber, for what has no real number, or one over the budget
 """
@@ -27,11 +27,11 @@ Value = Fraction | Interval
 
 
 class NoNumber(Exception):
-    """What has no number here."""
+    """Raised where an expression has no real number, or one over the budget."""
 
 
 def fraction(end: Any) -> Fraction:
-    """Return an end of an interval (itself an interval of one point) as a fraction."""
+    """Return an end of an interval, given as an mpmath interval of one point, as a fraction."""
     sign, mantissa, exponent, _ = end._mpi_[0]
     if (not mantissa and exponent) or abs(exponent) > 40 * _BITS_OF_A_NUMBER:
         raise NoNumber  # infinite, or too large or too small to be written out
@@ -46,7 +46,7 @@ def interval(value: Value) -> Interval:
 
 
 def within_budget(value: Fraction) -> Fraction:
-    """Return a fraction that is short enough."""
+    """Return a fraction unchanged, or raise NoNumber if it has too many bits."""
     if value.numerator.bit_length() + value.denominator.bit_length() > 2 * _BITS_OF_A_NUMBER:
         raise NoNumber
     return value
@@ -65,7 +65,7 @@ def multiplied(a: Value, b: Value) -> Value:
 
 
 def divided(a: Value, b: Value) -> Value:
-    """Return a quotient; no number where the divisor may be 0."""
+    """Return a quotient, or raise an error if the divisor may be 0."""
     if isinstance(a, Fraction) and isinstance(b, Fraction):
         return within_budget(a / b)
     divisor = interval(b)
@@ -75,12 +75,12 @@ def divided(a: Value, b: Value) -> Value:
 
 
 def estimated_logarithm(value: Fraction) -> float:
-    """Return the natural logarithm of a positive fraction, nearly."""
+    """Return the natural logarithm of a positive fraction as a float."""
     return math.log(value.numerator) - math.log(value.denominator)
 
 
 def exponential(exponent: Value) -> Value:
-    """Return the exponential of a number that is not too large."""
+    """Return the exponential of a number, or raise NoNumber if its magnitude is too large."""
     if exponent == 0:
         return Fraction(1)
     enclosed = interval(exponent)
@@ -90,7 +90,7 @@ def exponential(exponent: Value) -> Value:
 
 
 def power(base: Value, exponent: Value) -> Value:
-    """Return a power, exactly where it is a fraction."""
+    """Return a power, as an exact fraction where possible."""
     if isinstance(exponent, Fraction) and isinstance(base, Fraction):
         if exponent.denominator == 1:
             size = base.numerator.bit_length() + base.denominator.bit_length()
@@ -109,7 +109,7 @@ def power(base: Value, exponent: Value) -> Value:
 
 
 def _exact_root(base: Fraction, degree: int) -> Fraction | None:
-    """Return the root of a fraction that is the power of a fraction."""
+    """Return the root of a fraction if it is a fraction too, else None."""
     if base < 0 or degree > 64:
         return None
     ends = [_integer_root(each, degree) for each in (base.numerator, base.denominator)]

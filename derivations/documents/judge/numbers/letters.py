@@ -1,4 +1,4 @@
-"""What the letters of a formula stand for in numbers, and what printed numbers stood for before they were rounded."""
+"""The numerical values of letters, and the expressions that printed numbers were rounded from."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_NAMES = 8
 
 
 def letters_of(scope: Scope, given: Mapping[str, Number] | None = None) -> Letters:
-    """Return the numbers that letters were set to in a scope, letters in their values replaced in turn.
+    """Return a function that gives the number a letter is set to, with letters in its value replaced in turn.
 
     A letter that is `given` a number stands for it; one for which the section prints different numbers has none.
     """
@@ -50,7 +50,7 @@ def letters_of(scope: Scope, given: Mapping[str, Number] | None = None) -> Lette
 
 
 def sources_of(statement: Statement, node: Node, scope: Scope) -> Iterator[Node]:
-    """Yield the node with rounded numbers replaced by what the section says that they round: 7.39 by e^2."""
+    """Yield the node with rounded numbers replaced by the expressions they were rounded from: 7.39 by e^2."""
     rounded = {part.text for part in node.walk() if isinstance(part, Number)}
     sources: dict[str, Node] = {}
     for earlier in (statement, *scope.earlier(statement)):
@@ -74,7 +74,7 @@ def sources_of(statement: Statement, node: Node, scope: Scope) -> Iterator[Node]
 
 
 def _sides_before(statement: Statement, node: Node, scope: Scope) -> Iterator[Node]:
-    """Yield the sides that a side of this chain is equal to, with the numbers that defined their letters."""
+    """Yield the earlier sides of the chain, with their letters replaced by the numbers that define them."""
     sides, relations = statement.chain.sides, statement.chain.relations
     here = next((place for place, side in enumerate(sides) if side is node), 0)
     for place in range(here - 1, -1, -1):
@@ -90,7 +90,7 @@ def _sides_before(statement: Statement, node: Node, scope: Scope) -> Iterator[No
 
 
 def _is_named(node: Node) -> bool:
-    """Say whether a side is a name that is defined, or the power of one, of which the section says it again."""
+    """Return whether a side is only a name or a power of a name."""
     return isinstance(node, Name) or (isinstance(node, Power) and isinstance(node.base, Name))
 
 
@@ -105,7 +105,7 @@ def _replaced(node: Any, sources: dict[str, Node]) -> Any:
 
 
 def ambiguous(*nodes: Node) -> bool:
-    r"""Say whether a formula can be read in two ways.
+    r"""Return whether a formula can be read in two ways.
 
     A slash beside factors without a sign may divide by one or by all (1/2 n); the power of a bracket after the name
     of a function may be that of the argument or of the value (`\log (n + 1)^2`). A number after a letter may be its
@@ -124,13 +124,13 @@ def ambiguous(*nodes: Node) -> bool:
 
 
 def _is_numbered(product: Product) -> bool:
-    """Say whether a number stands after a letter, without a sign between them."""
+    """Return whether a number stands after a letter, without a sign between them."""
     pairs = zip(product.factors, product.operators, product.factors[1:], strict=False)
     return any(isinstance(a, Name) and sign == "" and isinstance(b, Number) for a, sign, b in pairs)
 
 
 def _may_be_applied(product: Product) -> bool:
-    """Say whether a bracket that holds one number stands after a letter, which may be a function: P(1)."""
+    """Return whether a bracket with one number follows a letter that may be a function: P(1)."""
     pairs = zip(product.factors, product.operators, product.factors[1:], strict=False)
     return any(
         isinstance(a, Name) and sign == "" and isinstance(b, Fence) and isinstance(b.inside, Number)
@@ -147,14 +147,14 @@ def _side_by_side(node: Node) -> bool:
 
 
 def bare(node: Any) -> Any:
-    """Return a node without round brackets and notes, which do not change what it says once it is a tree."""
+    """Return a node without grouping brackets and notes, which do not change its meaning."""
     while isinstance(node, Annotated) or (isinstance(node, Fence) and node.bracket in ("(", "[", "{", "")):
         node = node.of if isinstance(node, Annotated) else node.inside
     return rebuilt(node, bare)
 
 
 def put(node: Any, values: Mapping[str, Node]) -> Any:
-    """Return a formula with values in place of letters, found by their keys; labels of other letters stay."""
+    """Return a formula with letters replaced by values, which are looked up by key. Subscripts and functions stay."""
     if isinstance(node, Name):
         return values.get(node.key, node)
     if isinstance(node, Call):

@@ -1,4 +1,4 @@
-r"""Numbers that stand beside one another: a rough form in brackets, weights that sum to 1, the softmax of a list.
+r"""Checks of numbers beside each other: a rough number in brackets, and weights that should sum to 1.
 
 Definition   `e^{20} \approx 485,165,195 (4.8 億)`: what is in brackets is the number before them, said roughly;
              entries between 0 and 1 that are called weights of attention or probabilities sum to 1, as far as their
@@ -53,7 +53,7 @@ NO_WEIGHTS = ("logit", "score", "input", "分数", "分數", "得分", "输入",
 
 
 def check_mentions(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
-    """Yield what is found of numbers in a link or in a chain without one."""
+    """Yield the findings about the numbers in one link of a chain, or in a formula without relations."""
     chain = statement.chain
     if link is None:
         yield from _in_brackets(statement, scope)
@@ -94,7 +94,7 @@ def _in_brackets(statement: Statement, scope: Scope) -> Iterator[Finding]:
 
 
 def _directly_before(before: Statement, statement: Statement) -> bool:
-    """Say whether nothing but an opening bracket stands between two formulas of a block."""
+    """Return whether only an opening bracket stands between two formulas of a block."""
     first, second = (statement.block.number_of(each.passage) for each in (before, statement))
     if first is None or second is None or first == second:
         return False
@@ -130,14 +130,14 @@ def _sums_to_one(statement: Statement, side: Node, first: Node, scope: Scope) ->
 
 
 def _sum_to_one(rows: Sequence[Sequence[Printed]]) -> bool:
-    """Say whether the numbers of every row sum to 1, as far as their digits can tell."""
+    """Return whether the numbers of every row sum to 1, as far as their digits can tell."""
     slacks = [sum((each.half_unit for each in row if not each.exact), Fraction(0)) for row in rows]
     totals = [sum((each.value for each in row), Fraction(0)) for row in rows]
     return all(abs(total - 1) <= slack for total, slack in zip(totals, slacks, strict=True))
 
 
 def _judged(rows: list[list[Printed]], *, certain: bool, loose: bool) -> Iterator[Finding]:
-    """Decide rows of weights; what rounding explains is not a mistake, unless it is a good part of the whole."""
+    """Decide whether rows of weights sum to 1. A small deviation that rounding explains is accepted."""
     totals = [sum((each.value for each in row), Fraction(0)) for row in rows]
     slacks = [sum((each.half_unit for each in row if not each.exact), Fraction(0)) for row in rows]
     even = [len({each.value for each in row}) == 1 for row in rows]
@@ -157,7 +157,7 @@ def _judged(rows: list[list[Printed]], *, certain: bool, loose: bool) -> Iterato
 
 
 def _called(statement: Statement, side: Node, part: Node, first: Node, scope: Scope) -> bool | None:
-    """Say whether numbers are called weights: True for certain, False perhaps, None where nothing says so."""
+    """Return whether the text calls numbers weights: True for certainly, False for perhaps, None for no."""
     around = (
         each for each in side.walk() if isinstance(each, Annotated) and any(one is part for one in each.of.walk())
     )
@@ -177,7 +177,7 @@ def _called(statement: Statement, side: Node, part: Node, first: Node, scope: Sc
 
 
 def _in_front(statement: Statement, near: str) -> str:
-    """Return the words in front of a formula that are said of it, and not of a formula before it."""
+    """Return the words before a formula that are about it and not about an earlier formula."""
     before = _beside(statement, -1)[-_NEAR:]
     if not before or statement.block.number_of(statement.passage) == 1:
         return before or near
@@ -194,7 +194,7 @@ def _beside(statement: Statement, step: int) -> str:
 
 
 def _last(text: str, words: Sequence[str]) -> int:
-    """Return where the last of some words stands in a text: what is nearest to the formula counts."""
+    """Return the last position in a text where one of the words begins, or -1."""
     return max(text.rfind(word) for word in words)
 
 

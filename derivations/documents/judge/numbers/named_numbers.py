@@ -39,7 +39,7 @@ ONE_DIGIT = 10  # units of the last digit
 
 
 def check_named_numbers(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
-    """Yield what is found of a number that is given to a name, or to several in a row."""
+    """Yield the findings about a number that is given to one or several names."""
     sides, relations = statement.chain.sides, statement.chain.relations
     if link is None or relations[link] not in SETS or not all(_is_named(each) for each in sides[: link + 1]):
         return
@@ -69,7 +69,7 @@ def _number(node: Node) -> Enclosure | None:
 
 
 def _names_in_a_row(statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
-    """Say that names in a row stand for what follows them: `d_k = d_v = 512 / 8`."""
+    """Yield the finding that several names have the value that follows them: `d_k = d_v = 512 / 8`."""
     names = [each for each in statement.chain.sides[: link + 2] if isinstance(each, Name)]
     following = (enclose(each) for each in statement.chain.sides[link + 2 :])
     value = next((each for each in following if each is not None), None)
@@ -78,7 +78,7 @@ def _names_in_a_row(statement: Statement, link: int, scope: Scope) -> Iterator[F
 
 
 def _by_what_follows(statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
-    """Say that names stand for letters whose values give the number that follows them: `c = D / m = 512 / 8`."""
+    """Yield the finding that names equal a formula whose letters give the number after it: `c = D / m = 512 / 8`."""
     names = [each for each in statement.chain.sides[: link + 1] if isinstance(each, Name)]
     given, *others = statement.chain.sides[link + 1 :]
     value, following = enclose(given, letters_of(scope)), next((each for each in map(enclose, others) if each), None)
@@ -89,7 +89,7 @@ def _by_what_follows(statement: Statement, link: int, scope: Scope) -> Iterator[
 
 
 def _may_be(name: Name, value: Enclosure, scope: Scope) -> bool:
-    """Say whether the section sets a name to nothing else."""
+    """Return whether the section gives a name no other value."""
     known = scope.value(name)
     number = Fraction(known.p, known.q) if isinstance(known, Rational) else letters_of(scope)(name)
     return not isinstance(number, Fraction) or abs(number - value.middle) <= CLOSE * abs(number)
@@ -109,7 +109,7 @@ def _given(statement: Statement, name: Name, given: Node, value: Enclosure, scop
 
 @dataclass(frozen=True)
 class _Softmax:
-    """The softmax of a list that the section shows, with the place of the entry that a name is."""
+    """The softmax of a list in the section, and the position of the entry that a name stands for."""
 
     over: WrittenOut
     values: tuple[Enclosure, ...]
@@ -117,7 +117,7 @@ class _Softmax:
 
 
 def _softmax(statement: Statement, name: Name, scope: Scope) -> _Softmax | None:
-    """Return the softmax that a numbered name is an entry of, where the section defines it as a quotient by a sum."""
+    """Return the softmax of which a numbered name is an entry, if the section defines it as a quotient by a sum."""
     number = name.subscripts[0] if len(name.subscripts) == 1 else None
     if not isinstance(number, Number):
         return None
@@ -137,7 +137,7 @@ def _softmax(statement: Statement, name: Name, scope: Scope) -> _Softmax | None:
 
 
 def _at(out: WrittenOut, index: Node, entry: Number) -> Node:
-    """Return a quotient with the entry of the list at its index."""
+    """Return the quotient of a softmax with one entry of the list in place of the indexed letter."""
 
     def put(node: Any) -> Any:
         if isinstance(node, Name) and node.base == out.letter and node.subscripts == (index,):
@@ -166,7 +166,7 @@ def _near(first: Enclosure, second: Enclosure, distance: Fraction) -> bool:
 
 
 def _loses_digits(statement: Statement, name: Name, given: Node, scope: Scope) -> bool:
-    """Say whether a name is near 1, rounded, in a section that subtracts it from 1."""
+    """Return whether a name has a rounded value near 1 in a section that subtracts it from 1."""
     shown = printed(given)
     if shown is None or not 0 < 1 - shown.value < ONE_DIGIT * 2 * shown.half_unit:
         return False

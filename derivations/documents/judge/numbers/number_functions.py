@@ -1,4 +1,4 @@
-"""Functions of numbers: max, min, logarithms to the base that is written, and those of the table.
+"""Functions of numbers: max, min, logarithms to a given base, and a table of others.
 
 Raises       NoNumber, for what has no real number, or is not in the table
 """
@@ -54,7 +54,7 @@ _LOGARITHMS: Mapping[str, int | None] = {
 
 
 def function_of_numbers(function: Name, arguments: list[Value], base: int) -> Value:
-    """Return a function of numbers; `base` is that of a logarithm which does not say its own (0: e)."""
+    """Return the value of a function. `base` is the base of a logarithm that has none written (0 means e)."""
     name = function.base.lower()
     if function.primes or function.accent:
         raise NoNumber  # a derivative, or another function
@@ -71,7 +71,7 @@ def function_of_numbers(function: Name, arguments: list[Value], base: int) -> Va
 
 
 def _logarithm(function: Name, argument: Value, base: int) -> Value:
-    """Return the logarithm: to the base that stands with it, of its name, or of the text."""
+    """Return a logarithm to the base in its subscript, else to the base in its name, else to `base`."""
     named = _LOGARITHMS[function.base.lower()]
     base = base if named is None else named
     for lower in function.subscripts:

@@ -1,4 +1,4 @@
-"""A link between numbers, with what is known of its letters and units.
+"""A relation between two sides of numbers, with the known values of its letters.
 
 Definition   `enclosures` gives the numbers that nodes mean, under a base of logarithms that the text does not name
 Result       what two checks share: rounded numbers, and orders
@@ -26,7 +26,7 @@ BASES = (0, 2, 10)
 
 @dataclass(frozen=True)
 class NumberLink:
-    """A link with what is known of its letters."""
+    """A relation between two sides, with the values that its letters may have."""
 
     statement: Statement
     left: Node
@@ -42,16 +42,16 @@ class NumberLink:
 
     @property
     def loose(self) -> bool:
-        """Whether the relation says that something was rounded."""
+        """Whether the relation is other than = and ≡, so that a side may be rounded."""
         return self.relation not in ("=", "≡")
 
     def enclosures(self, *nodes: Node, base: int = 0, bits: int = 64, spread: bool = False) -> list[Enclosure] | None:
-        """Return an enclosure for each node; None where one has none."""
+        """Return an enclosure for each node, or None if a node has none."""
         found = [enclose(node, self.letters, bits=bits, base=base, spread=spread) for node in nodes]
         return [each for each in found if each is not None] if None not in found else None
 
     def precisely(self, node: Node, width: Fraction, *, base: int = 0) -> Enclosure | None:
-        """Return an enclosure whose ends are not farther apart; None where one has none: what cancels loses digits."""
+        """Return an enclosure of at most the given width, at growing precision, or None if there is none."""
         bits = 256
         while bits <= MOST_BITS and (found := self.enclosures(node, base=base, bits=bits)) is not None:
             if found[0].high - found[0].low <= width:
@@ -65,26 +65,26 @@ class NumberLink:
         return BASES if any(call.function.base.lower() == "log" for call in calls) else (0,)
 
     def values(self) -> dict[str, Fraction]:
-        """Return the letters that were given values."""
+        """Return the values of the letters on both sides, by key."""
         names = [part for node in (self.left, self.right) for part in node.walk() if isinstance(part, Name)]
         known = ((name.key, self.letters(name)) for name in names)
         values = ((key, value.value if isinstance(value, Number) else value) for key, value in known)
         return {key: value for key, value in values if isinstance(value, Fraction)}
 
     def valued(self) -> str:
-        """Say which letters were given which values."""
+        """Return a text that lists the letters with their values, for the reason of a finding."""
         found = [f"{name} = {decimal(Enclosure(value, value))}" for name, value in self.values().items()]
         return f" with {', '.join(found)}" if found else ""
 
     def may_be_other_values(self) -> bool:
-        """Say whether the link has numbers other than the values of its letters: `d / h = 1024 / 16` sets them."""
+        """Return whether there are numbers besides the values of letters, which `d / h = 1024 / 16` may set."""
         values = set(self.values().values())
         numbers = {part.value for node in (self.left, self.right) for part in node.walk() if isinstance(part, Number)}
         return bool(values) and not numbers <= values
 
 
 def touch(first: Enclosure, second: Enclosure) -> bool:
-    """Say whether two enclosures have a number in common."""
+    """Return whether two enclosures have a number in common."""
     return first.low <= second.high and second.low <= first.high
 
 
@@ -94,5 +94,5 @@ def units_of(node: Node) -> set[str]:
 
 
 def foreign_units(source: Node, target: Node | None = None, *, units: Collection[str] = ()) -> bool:
-    """Say whether the source has units that neither the target nor the collection has."""
+    """Return whether the source has units that neither the target nor the collection has."""
     return not units_of(source) <= {*units, *(units_of(target) if target is not None else ())}

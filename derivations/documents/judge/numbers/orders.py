@@ -1,4 +1,4 @@
-"""Orders of numbers: `<`, `≤`, `>`, `≥`, `≠`, and `≪` where one is more than three times the other."""
+"""Inequalities between numbers: `<`, `≤`, `>`, `≥`, `≠`, and `≪`, which needs a factor of at least three."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OPPOSITE = {"<": "≥", "≤": ">", ">": "≤", "≥": "<", "≠": "=", "≪": 
 
 
 def check_order(question: NumberLink) -> Iterator[Finding]:
-    """Yield whether an order of two numbers holds."""
+    """Yield the finding whether an inequality between two numbers holds."""
     bits = 64
     while (sides := question.enclosures(question.left, question.right, bits=bits)) is not None:
         first, second = sides
@@ -43,7 +43,7 @@ def check_order(question: NumberLink) -> Iterator[Finding]:
 
 
 def _all_whole(question: NumberLink) -> bool:
-    """Say whether all numbers are printed exactly."""
+    """Return whether all numbers are printed exactly."""
     sides = (question.left, question.right)
     return all(node.exact for side in sides for node in side.walk() if isinstance(node, Number))
 

@@ -1,4 +1,4 @@
-"""Links between numbers that may mean something else than that their sides are equal.
+"""Relations that are not meant literally: a share in per cent, an order of magnitude, π or e as a letter.
 
 Definition   a percentage beside whole numbers, an order of magnitude, and π or e as a letter with bounds
 """
@@ -18,13 +18,13 @@ CONSTANTS = ("e", "π", "pi")
 
 
 def bounds_a_letter(question: NumberLink) -> bool:
-    """Say whether π or e stands alone in an inequality: `0 ≤ π ≤ 1` is said of a letter, not of the constant."""
+    """Return whether π or e is one side of an inequality: `0 ≤ π ≤ 1` is about a letter, not the constant."""
     sides = (question.left, question.right)
     return question.relation in ORDERS and any(isinstance(side, Name) and side.key in CONSTANTS for side in sides)
 
 
 def is_share(left: Node, right: Node) -> bool:
-    """Say whether a percentage stands beside whole numbers: `0 + 1 = 75%` says how much two classes have."""
+    """Return whether a percentage is compared with whole numbers: `0 + 1 = 75%` gives the share of two classes."""
     for side, other in ((left, right), (right, left)):
         shown = printed(side)
         if shown is not None and "%" in shown.number.text:
@@ -35,7 +35,7 @@ def is_share(left: Node, right: Node) -> bool:
 
 
 def is_order_of_magnitude(question: NumberLink) -> bool:
-    """Say whether a power of ten, or the next power of two, is told of a number: 1024 ≈ 10^3, 65504 ≈ 65536."""
+    """Return whether one side is a power of ten or two that is close to the other: 1024 ≈ 10^3, 65504 ≈ 65536."""
     for side, other in ((question.left, question.right), (question.right, question.left)):
         if question.loose and isinstance(side, Number) and _is_power_of_two(side):
             near = question.enclosures(other)

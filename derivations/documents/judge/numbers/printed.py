@@ -1,4 +1,4 @@
-r"""Numbers as they are printed: how many digits they show, and what other numbers would show in their place.
+r"""Printed numbers: how many digits they have, and how another number is printed in the same form.
 
 Definition   a printed number is right when it is within half a unit of its last digit; it is truncated when it is the
              number with further digits left off; `2 \times 10^4`, 4.8 億 and 22,000 are printed numbers as well, and in
@@ -25,7 +25,7 @@ _MOST_BITS = 4_000  # of a number that is written out
 
 @dataclass(frozen=True)
 class Printed:
-    r"""A printed number: its value with the sign, half a unit of its last digit, and the number it is printed with.
+    r"""A printed number: its signed value, half a unit of its last digit, and the node it was read from.
 
     `exact` says that it is a whole number, `rough` that a word for a power of ten belongs to it (4.8 億, 175B);
     `scale` is the power of ten that stands apart from the digits in `2 \times 10^4`.
@@ -40,12 +40,12 @@ class Printed:
 
     @property
     def unit(self) -> str:
-        """The word after it, if that is not a factor."""
+        """The unit after the number, or "" if there is none."""
         return self.number.unit
 
     @property
     def coarse_half_unit(self) -> Fraction:
-        """Half a unit of the last digit that is not 0, for a whole number; else that of the last digit."""
+        """Half a unit of the last nonzero digit for a whole number, else half a unit of the last digit."""
         if not self.exact or self.value == 0 or self.value.denominator != 1:
             return self.half_unit
         digits = str(abs(self.value.numerator))
@@ -75,7 +75,7 @@ def printed(node: Node) -> Printed | None:
 
 
 def _scientific(node: Product, sign: int) -> Printed | None:
-    r"""Return the number that `4.85 \times 10^8` is."""
+    r"""Return the printed number in scientific notation, as `4.85 \times 10^8`, or None."""
     number, power = node.factors
     if not (isinstance(number, Number) and isinstance(power, Power) and isinstance(power.base, Number)):
         return None
@@ -90,13 +90,13 @@ def _scientific(node: Product, sign: int) -> Printed | None:
 
 
 def _has_word(number: Number) -> bool:
-    """Say whether a word for a power of ten belongs to the number: 4.8 億, 3 million, 175B."""
+    """Return whether a word for a power of ten belongs to the number: 4.8 億, 3 million, 175B."""
     rest = re.sub(r"\d[eE][-+]?\d", "", number.text)
     return not number.exact and re.search(r"(?<!\\)(?:[^\W\d_])", re.sub(r"\\[a-zA-Z]+", "", rest)) is not None
 
 
 def rounded(value: Enclosure, number: Printed) -> str | None:
-    """Return how a number is to be printed in the form of another; None where its digits are not settled."""
+    """Return a number as text in the form of another, rounded to its digits, or None if these are not certain."""
     form = _FORM.match(number.number.text.strip())
     if form is None or (number.number.value == 0 and not number.half_unit):
         return None
@@ -121,7 +121,7 @@ def rounded(value: Enclosure, number: Printed) -> str | None:
 
 
 def _nearest(value: Fraction, places: int) -> int:
-    """Return a number in units of a decimal place, halves away from zero."""
+    """Return a number as a whole count of units of a decimal place, rounded half away from zero."""
     scaled = abs(value) * 10**places
     units = (2 * scaled.numerator + scaled.denominator) // (2 * scaled.denominator)
     return units if value >= 0 else -units

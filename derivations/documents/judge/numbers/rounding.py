@@ -1,4 +1,4 @@
-"""Numbers that were rounded: whether what is printed is what an expression rounds to.
+"""Rounded numbers: whether a printed number is the rounded value of an expression.
 
 Definition   a printed number is right within half a unit of its last digit; bytes may be counted by 1000 or 1024, a
              percentage may be a number of hundredths, `log` may have the base e, 2 or 10
@@ -97,7 +97,7 @@ def check_rounding(question: NumberLink, source: Node, target: Printed) -> Itera
 
 
 def _both_rounded(source: Node, readings: tuple[tuple[Enclosure, Fraction, str], ...], target: Printed) -> bool:
-    """Say whether source and target may be roundings of one number, in two units."""
+    """Return whether source and target may be roundings of one number, in two units."""
     shown = printed(source)
     if shown is None or shown.exact or target.exact or shown.unit == target.unit or target.unit not in UNITS:
         return False
@@ -112,13 +112,13 @@ def _has_rounded(source: Node) -> bool:
 
 
 def _is_fine(source: Node) -> bool:
-    """Say whether a number has two decimals or more; those with one, as in 0.1 + 0.2, are meant as they stand."""
+    """Return whether some number has at least two decimals. One decimal, as in 0.1 + 0.2, counts as exact."""
     numbers = (part for part in source.walk() if isinstance(part, Number) and not part.exact)
     return any(len(part.text.partition(".")[2]) >= FINE_DECIMALS for part in numbers)
 
 
 def _in_a_function(source: Node) -> bool:
-    """Say whether a number that was rounded to four digits or more stands in an exponent or in a function."""
+    """Return whether a number that was rounded to four digits or more stands in an exponent or in a function."""
     insides = [part.exponent for part in source.walk() if isinstance(part, Power)]
     insides += [each for part in source.walk() if isinstance(part, Call) for each in part.arguments]
     numbers = (part for inside in insides for part in inside.walk() if isinstance(part, Number) and not part.exact)
@@ -126,7 +126,7 @@ def _in_a_function(source: Node) -> bool:
 
 
 def _outruns(target: Printed, source: Node) -> bool:
-    """Say whether a printed number has more digits than those it is computed from, which have four or more."""
+    """Return whether a printed number has more digits than its least precise input, which has at least four."""
     digits = [_digits(part) for part in source.walk() if isinstance(part, Number) and not part.exact]
     return bool(digits) and ROUNDED_DIGITS <= min(digits) < _digits(target.number)
 
@@ -136,7 +136,7 @@ def _digits(number: Number) -> int:
 
 
 def _summed(question: NumberLink, source: Node, target: Printed) -> Iterator[Finding]:
-    """Decide a sum over the entries of a list that the section shows."""
+    """Decide whether a printed number is the sum over a list that the section shows."""
     out = written_out(question.statement, source, question.scope)
     value = question.precisely(out.node, target.half_unit / FINE) if out is not None else None
     if out is None or value is None:
@@ -154,7 +154,7 @@ def _summed(question: NumberLink, source: Node, target: Printed) -> Iterator[Fin
 
 
 def _readings(question: NumberLink, source: Node, target: Printed) -> Iterator[tuple[Enclosure, Fraction, str]]:
-    """Yield the values that the source may have, what to divide them by, and what is assumed."""
+    """Yield the possible values of the source, each with its scale and its assumption."""
     for base in question.bases(source):
         found = question.precisely(source, target.half_unit / FINE, base=base)
         if found is None:
@@ -170,7 +170,7 @@ def _readings(question: NumberLink, source: Node, target: Printed) -> Iterator[t
 
 
 def _changes_the_unit(source: Node, value: Enclosure, target: Printed) -> bool:
-    """Say whether a factor of the source may have changed the unit, as the 8 of bits and bytes does."""
+    """Return whether a factor of the source may have changed the unit, as the 8 of bits and bytes does."""
     if target.unit not in UNITS or printed(source) is not None:
         return False
     return any(_rounds(value, ratio, target, loose=True) for ratio, _ in conversions("", target.unit))
@@ -191,7 +191,7 @@ def _rounds(value: Enclosure, scale: Fraction, target: Printed, *, loose: bool) 
 
 
 def _is_near(value: Enclosure, spread: Enclosure, scale: Fraction, target: Printed) -> bool:
-    """Say whether a printed number is off by one last digit or less, which its rounded inputs may explain."""
+    """Return whether a printed number is off by at most a unit of its last digit, which rounded inputs may explain."""
     unit, off = 2 * target.half_unit, value.middle / scale - target.value
     if _is_truncated(off, value, unit):
         return False
@@ -200,12 +200,12 @@ def _is_near(value: Enclosure, spread: Enclosure, scale: Fraction, target: Print
 
 
 def _is_truncated(off: Fraction, value: Enclosure, unit: Fraction) -> bool:
-    """Say whether digits were cut off: what is printed is nearer to 0 than the value, by less than a last digit."""
+    """Return whether a number is truncated: it is nearer to 0 than the value, by less than one last digit."""
     return abs(off) < unit and off * value.middle > 0
 
 
 def _missed(question: NumberLink, value: Enclosure, target: Printed) -> Finding:
-    """Return what is wrong with a printed number that is not within half a unit of the value."""
+    """Return the finding for a printed number that is not within half a unit of the value."""
     repair = repair_of(question, target, value)
     right = repair.text if repair else rounded(value, target)
     off, unit = value.middle - target.value, 2 * target.half_unit
@@ -223,7 +223,7 @@ def _missed(question: NumberLink, value: Enclosure, target: Printed) -> Finding:
 
 
 def repair_of(question: NumberLink, target: Printed | None, value: Enclosure) -> Repair | None:
-    """Return the replacement of a printed number in the passage, where its digits are found in its stretch."""
+    """Return the repair that replaces a printed number in its passage, or None."""
     if target is None:
         return None
     text, whole = rounded(value, target), value.exact and value.low.denominator == 1

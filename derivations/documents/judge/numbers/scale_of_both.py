@@ -1,4 +1,4 @@
-"""The scale of a result that belongs to both sides: `64.4 + 2.62 = 67.02` 億, `12 * 7 = 84` million.
+"""Relations whose result has a scale word for both sides: `64.4 + 2.62 = 67.02` 億, `12 * 7 = 84` million.
 
 Definition   the one side is a number with a word for a power of ten, and no number of the other side has such a word
 Assumes      what is counted by a scale is less than ten thousand of it: 262144K is a slip, 3500 million is none
@@ -20,7 +20,7 @@ MOST = 10_000
 
 
 def scale_of_both(question: NumberLink) -> tuple[NumberLink, Number] | None:
-    """Return the link without the scale of its result, and the result with it; None where no scale stands alone."""
+    """Return the relation without its scale word and the side that had it, or None unless only one side has one."""
     left, right = question.left, question.right
     if _is_counted(left) and not any(map(_word, right.walk())):
         return replace(question, left=_without_word(left)), left
@@ -30,13 +30,13 @@ def scale_of_both(question: NumberLink) -> tuple[NumberLink, Number] | None:
 
 
 def _word(node: Node) -> str:
-    """Return the word for a power of ten that belongs to a number; nothing for all else."""
+    """Return the word for a power of ten after a number, or ""."""
     word = node.text.partition(" ")[2] if isinstance(node, Number) else ""
     return word if word in SCALES else ""
 
 
 def _is_counted(node: Node) -> TypeGuard[Number]:
-    """Say whether a number is a few of a scale."""
+    """Return whether a number has a scale word and is less than ten thousand of that scale."""
     return isinstance(node, Number) and bool(_word(node)) and node.value < MOST * 10 ** SCALES[_word(node)]
 
 

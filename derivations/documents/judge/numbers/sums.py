@@ -21,7 +21,7 @@ __all__ = ["WrittenOut", "entries", "written_out"]
 
 @dataclass(frozen=True)
 class WrittenOut:
-    """A formula with its sum written out: over which list, with which terms rounded, and whether that is certain.
+    """A formula with its sum written out term by term, the list of its entries, and whether that list is certain.
 
     `letter` has the `entries` of the list.
     """
@@ -66,7 +66,7 @@ def written_out(statement: Statement, node: Node, scope: Scope) -> WrittenOut | 
 
 
 def entries(node: Node) -> tuple[Number, ...]:
-    """Return the numbers of a list of nothing but numbers."""
+    """Return the entries of a list if all are numbers, else an empty tuple."""
     while isinstance(node, Fence):
         node = node.inside
     items = node.items if isinstance(node, List) else ()

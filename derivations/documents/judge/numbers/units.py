@@ -1,4 +1,4 @@
-"""Units that measure bytes, time and operations: of what kind they are, and how large.
+"""Units of bytes, time and operations, with their kinds and sizes.
 
 Definition   the size of a unit is told in the least unit of its kind; GB may be 10^9 or 2^30 bytes, so that it has two
 Result       `conversions(source, target)`: what a number in one unit may be divided by to be one in the other, with
@@ -18,7 +18,7 @@ THOUSAND = Fraction(1000)
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit; where it has two sizes, the first is a power of ten and the second one of two."""
+    """A unit. Of two sizes, the first is a power of ten and the second a power of two."""
 
     kind: str
     sizes: tuple[Fraction, ...]
@@ -49,7 +49,7 @@ UNITS: Mapping[str, Unit] = {
 
 
 def is_scaled(unit: str) -> bool:
-    """Say whether a number in a unit is one of many, or of a time, which is measured: 14 GB, 49,600 s, not 14 bytes."""
+    """Return whether a whole number in a unit may be rounded: 14 GB and 49,600 s may, 14 bytes may not."""
     return unit in BYTES or (unit in UNITS and (UNITS[unit].kind == "time" or UNITS[unit].sizes[0] != 1))
 
 
@@ -60,7 +60,7 @@ def of_the_kind(unit: str) -> frozenset[str]:
 
 
 def conversions(source: str, target: str) -> Iterator[tuple[Fraction, str]]:
-    """Yield what to divide by, and what is assumed; the source may be "" for no unit."""
+    """Yield the factors to divide by to convert a number, each with its assumption. A missing unit is ""."""
     if source == target:
         yield Fraction(1), ""
     elif not source:

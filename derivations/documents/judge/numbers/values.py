@@ -1,4 +1,4 @@
-r"""The number that a formula means, between two fractions that surely hold it.
+r"""The value of a numerical formula, enclosed between two fractions.
 
 Definition   an enclosure is an interval of exact fractions; a number that was computed exactly is both its ends
 Result       `enclose(node, letters)` for what is made of numbers, of letters with a value, of + - * / powers, roots,
@@ -58,7 +58,7 @@ Letters = Callable[[Name], Fraction | Node | None]
 
 @dataclass(frozen=True)
 class Enclosure:
-    """Two fractions with the number between them."""
+    """Two fractions that enclose a number."""
 
     low: Fraction
     high: Fraction
@@ -75,7 +75,7 @@ class Enclosure:
 
 
 def no_letters(name: Name) -> None:
-    """Say of every letter that it has no value."""
+    """Return None for every letter, as none has a value."""
 
 
 def enclose(

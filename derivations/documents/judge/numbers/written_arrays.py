@@ -44,7 +44,7 @@ MOST = 400  # entries, and terms of one
 
 
 class _Unwritten(Exception):
-    """Something that is not an array of numbers, or may be more than one."""
+    """Raised where a formula is not an array of numbers, or may be several."""
 
 
 @dataclass(frozen=True)
@@ -61,14 +61,14 @@ class _Value:
 
 @dataclass(frozen=True)
 class EntryPairs:
-    """The entries of two sides by their places, counted from 1."""
+    """Pairs of entries of two sides, by their indices, which start at 1."""
 
     pairs: Mapping[tuple[int, ...], tuple[Node, Node]]
     is_certain: bool  # no arrays are multiplied, which is done in more ways than one, and no letter stands for one
 
 
 def entry_pairs(left: Node, right: Node, scope: Scope) -> EntryPairs | None:
-    """Return the entries of two sides; None where no side has an array, or they are not alike."""
+    """Return the pairs of entries of two sides, or None if neither has an array or their shapes differ."""
     for one in _meanings(left, right, scope):
         reader = _Reader(scope)
         try:
@@ -90,7 +90,7 @@ def entry_pairs(left: Node, right: Node, scope: Scope) -> EntryPairs | None:
 
 
 def _meanings(left: Node, right: Node, scope: Scope) -> Iterator[Node]:
-    """Yield the left side; for a letter, what it is computed from elsewhere in the section."""
+    """Yield the left side, or for a letter the expressions that define it elsewhere in the section."""
     if not isinstance(left, Name):
         yield left
     elif isinstance(right, List | MatrixLiteral):
@@ -98,7 +98,7 @@ def _meanings(left: Node, right: Node, scope: Scope) -> Iterator[Node]:
 
 
 def _are_alike(one: _Value, other: _Value) -> bool:
-    """Say whether two values have the same entries; a vector may stand for a row or a column."""
+    """Return whether two values have the same shape. A vector may stand for a row or a column."""
     if one.axes == other.axes == 2:
         return one.shape == other.shape
     return sorted(one.shape) == sorted(other.shape) and 1 in one.shape
@@ -110,14 +110,14 @@ def _number(node: Node) -> _Value:
 
 @dataclass
 class _Reader:
-    """Reads formulas as arrays of formulas of numbers."""
+    """Evaluates formulas to arrays whose entries are formulas of numbers."""
 
     scope: Scope
     is_certain: bool = True
     letters: dict[Name, _Value] = field(default_factory=dict)  # that were looked up
 
     def value(self, node: Node, depth: int) -> _Value:
-        """Return what a formula is; one in which no array stands is a number as it is written."""
+        """Return the value of a formula. A formula without arrays is a number, kept as it is written."""
         spend()
         parts = [self.value(each, depth) for each in node.children] if isinstance(node, ARITHMETIC) else []
         if parts and all(part.rows[0][0] is each for part, each in zip(parts, node.children, strict=True)):
@@ -160,7 +160,7 @@ class _Reader:
         return _number(node)
 
     def _name(self, name: Name, depth: int) -> _Value:
-        """Return what a letter stands for: the one array that its section writes out, or a number."""
+        """Return the value of a letter: the only array that its section writes out for it, or a number."""
         found: dict[Entries, _Value] = {}
         for each in self.scope.definitions(name) if depth < DEPTH else ():
             try:
@@ -258,7 +258,10 @@ def _product(one: _Value, other: _Value, operator: str) -> _Value:
 
 
 def _matrix_product(one: _Value, other: _Value) -> _Value:
-    """Return the product of rows and columns; a vector is a row on the left, unless a row follows, else a column."""
+    """Return the matrix product of two values.
+
+    A vector on the right is a column. A vector on the left is a row, or a column if a matrix of one row follows.
+    """
     first = _turned(one) if one.axes == 1 and other.axes == 2 and other.shape[0] == 1 else one
     second = _turned(other) if other.axes == 1 else other
     (rows, inner), (below, columns) = first.shape, second.shape

@@ -1,1 +1,1 @@
-"""Shapes: what fits, what contradicts a declaration, what a letter is."""
+"""Checks of shapes: whether formulas fit, and whether they agree with declarations."""

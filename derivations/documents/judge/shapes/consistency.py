@@ -1,4 +1,4 @@
-r"""A formula against itself and its section: one letter for two things, a softmax of one number, contradicting numbers.
+r"""Contradictions in a formula or its section: a letter with two meanings, a softmax of one number, wrong settings.
 
 Definition   looks for a summation index that is a letter of the summed terms too (`\sum_k e^{q_i k_k^T}`), for a dot
              product with a transpose, for the softmax of a scalar product, for a letter whose value follows from others
@@ -30,7 +30,7 @@ _INDEX_LETTERS = "lmjstuvw"
 
 
 def check_consistency(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
-    """Yield what contradicts within a link, or between it and its section."""
+    """Yield the contradictions within one link, or between it and its section."""
     sides = statement.chain.sides[link + (link > 0) : link + 2] if link is not None else statement.chain.sides[:1]
     for side in sides:
         yield from _clashing_indices(side, statement, scope)
@@ -69,7 +69,7 @@ def _clashing_indices(side: Node, statement: Statement, scope: Scope) -> Iterato
 
 
 def _carries(part: Node, index: Name) -> bool:
-    """Say whether a name is the letter of an index, with that index on it: k_k."""
+    """Return whether a name is the letter of an index and has that index as a subscript: k_k."""
     return isinstance(part, Name) and part.base == index.base and any(index in each.walk() for each in part.subscripts)
 
 
@@ -92,7 +92,7 @@ def _renamed(aggregate: Aggregate, index: Name, new: str, scope: Scope) -> Aggre
 
 
 def _scalar_products(side: Node, scope: Scope) -> Iterator[Product]:
-    """Yield products of two vectors that are written with a dot and a transpose, or as a row times a column."""
+    """Yield products of two vectors that are written with a dot, or with exactly one factor transposed."""
     for node in side.walk():
         if isinstance(node, Product) and len(node.factors) == 2:
             left, right = node.factors
@@ -125,7 +125,7 @@ def _dotted_transposes(side: Node, statement: Statement, scope: Scope) -> Iterat
 
 
 def _softmax_of_a_number(side: Node, statement: Statement, scope: Scope) -> Iterator[Finding]:
-    """A softmax needs all scores of a row; of the one score q k^T / sqrt(d) it is 1."""
+    """Yield a finding for the softmax of a single score such as q k^T / sqrt(d), which is always 1."""
     for node in side.walk():
         if isinstance(node, Call) and node.function.base.lower() == "softmax" and len(node.arguments) == 1:
             argument = node.arguments[0]
@@ -151,7 +151,7 @@ def _over_all(node: Call, inner: Node, side: Node, statement: Statement) -> str 
 
 
 def _contradicted_setting(left: Node, right: Node, scope: Scope) -> Iterator[Finding]:
-    """A letter whose value follows from others: d_k = 32 where d_k = d_model / h, d_model = 512 and h = 8."""
+    """Yield a finding if a number contradicts a formula: d_k = 32 where d_k = d_model / h, d_model = 512 and h = 8."""
     if not isinstance(left, Name) or not isinstance(right, Number) or not right.exact or not is_sizelike(right):
         return
     said = size_of(right)

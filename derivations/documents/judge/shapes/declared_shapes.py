@@ -29,7 +29,7 @@ SELF_ATTENTION = "as many keys as queries (self-attention)"
 
 
 def of_membership(left: Node, right: Space, statement: Statement, scope: Scope) -> Iterator[Finding]:
-    """Judge that something is a member of a space of arrays."""
+    """Judge a declaration that something belongs to a space of arrays, such as X ∈ R^{n × d}."""
     sizes = scope.written(right)
     if sizes is None:
         return
@@ -48,7 +48,7 @@ def of_membership(left: Node, right: Space, statement: Statement, scope: Scope) 
 
 
 def of_mention(mention: Mention, statement: Statement, scope: Scope) -> Iterator[Finding]:
-    """Judge a shape that stands beside something."""
+    """Judge a shape that is written beside a letter or a formula."""
     if isinstance(mention.subject, Name):
         yield _of_declaration(mention.subject, mention.sizes, statement, scope)
     elif mention.subject is not None:
@@ -62,7 +62,7 @@ def of_mention(mention: Mention, statement: Statement, scope: Scope) -> Iterator
 
 
 def _may_be_a_name(subject: Node, statement: Statement, scope: Scope) -> bool:
-    """Say whether letters side by side in a cell of a table may be one name, FC_1: of one of them nothing is known."""
+    """Return whether adjacent letters in a table cell may form one name, such as FC_1. One has no known shape."""
     if statement.block.kind != "row" or not isinstance(subject, Product) or any(subject.operators):
         return False
     return any(isinstance(each, Name) and scope.shape(each) is None for each in subject.factors)
@@ -127,19 +127,19 @@ def _of_definition(name: Name, sizes: tuple[Expr, ...], statement: Statement, sc
 
 
 def _is_other_order(sizes: tuple[Expr | None, ...], others: tuple[Expr, ...]) -> bool:
-    """Say whether two axes are declared in the other order."""
+    """Return whether two shapes have the same two axes in opposite order."""
     return len(sizes) == len(others) == 2 and sizes == others[::-1]
 
 
 def _are_keys_as_queries(name: Name, sizes: tuple[Expr, ...], scope: Scope) -> bool:
-    """Say whether keys are declared with the letter that counts the queries, and nothing makes both of one input."""
+    """Return whether keys without a definition are declared with as many rows as queries."""
     if "key" not in scope.meaning(name) or len(sizes) != 2 or sizes[0].is_number or scope.near_definition(name):
         return False
     return sizes[0] in scope.rows_of("query")
 
 
 def _better(name: Name, sizes: tuple[Expr, ...], statement: Statement, scope: Scope) -> tuple[Expr | None, ...] | None:
-    """Return another shape that the section declares of a name, where formulas fit with that one and none with this.
+    """Return another declared shape of a name with which formulas fit, if none fits with the given one.
 
     Assumes      other sizes than these in another order are those of another setting, and more than two axes are
                  split, moved and joined one after another
@@ -158,14 +158,14 @@ def _better(name: Name, sizes: tuple[Expr, ...], statement: Statement, scope: Sc
 
 
 def _users(name: Name, statement: Statement, scope: Scope) -> Iterator[Statement]:
-    """Yield the statements that use a name: those of the formula that this block explains, and those around."""
+    """Yield the statements that use a name: first those that this block explains, then those around."""
     explained = {id(other): other for other in _explained(name, scope)}
     yield from explained.values()
     yield from (other for other in scope.document.used_in(name, statement) if id(other) not in explained)
 
 
 def _explained(name: Name, scope: Scope) -> Iterator[Statement]:
-    """Yield the statements of the formula that this block explains, where they use a name."""
+    """Yield the statements that use a name in the formula that this block explains."""
     explained = scope.document.in_block.get(scope.block - 1, ()) if scope.block in scope.document.explaining else ()
     for other in explained[:MOST_EXPLAINED]:
         if any(part == name for side in other.chain.sides for part in side.walk()):
@@ -173,7 +173,7 @@ def _explained(name: Name, scope: Scope) -> Iterator[Statement]:
 
 
 def _set_aside(name: Name, other: Statement, statement: Statement, scope: Scope) -> Candidate | None:
-    """Return the other declaration of a name with which a statement fits, where it does not fit with this one."""
+    """Return another declaration of a name that fits a statement, if the first one does not fit it."""
     theirs = scope.at(other)
     candidates = theirs.shape_candidates(name)
     if len(candidates) < 2 or not _is_here(candidates[0], statement) or candidates[1].far:
@@ -187,13 +187,13 @@ def _set_aside(name: Name, other: Statement, statement: Statement, scope: Scope)
 
 
 def _is_here(candidate: Candidate, statement: Statement) -> bool:
-    """Say whether a declaration is the one of a statement."""
+    """Return whether a declaration is on the line of a statement."""
     here, there = statement.passage.place(statement.chain.start), candidate.declaration.place
     return (here.line, here.cell) == (there.line, there.cell)
 
 
 def _blame(other: Statement, scope: Scope) -> tuple[Diagnosis | None, str]:
-    """Return why another statement does not fit, and the reason; None where it fits."""
+    """Return the diagnosis and the reason why a statement does not fit, or None and "" if it fits."""
     memory = scope.document.blames
     key = id(other.chain)
     if key not in memory:
@@ -212,7 +212,7 @@ def _blame(other: Statement, scope: Scope) -> tuple[Diagnosis | None, str]:
 
 
 def _is_turned(pairs: Sequence[tuple[Expr, Expr]], scope: Scope) -> bool:
-    """Say whether a matrix of n x m is said to be of m x n, two letters that stand for the sizes of declared arrays."""
+    """Return whether the sizes n, m are declared in the order m, n, where both letters occur in declared shapes."""
     if len(pairs) != 2 or pairs[0] != pairs[1][::-1] or pairs[0][0] == pairs[0][1]:
         return False
     return all(isinstance(size, Symbol) and scope.is_declared_size(size.name) for size in pairs[0])
@@ -221,7 +221,7 @@ def _is_turned(pairs: Sequence[tuple[Expr, Expr]], scope: Scope) -> bool:
 def _declared_against(
     found: Fit, sizes: tuple[Expr, ...], subject: Node, statement: Statement, scope: Scope
 ) -> Iterator[Finding]:
-    """Compare what is declared of an expression with what its letters give."""
+    """Compare the declared shape of an expression with the shape that follows from its letters."""
     mine = found.shapes[0].sizes[-len(sizes) :]
     if not mine or (len(mine) != len(sizes) and not found.shapes[0].open) or mine[-1] is None:
         return

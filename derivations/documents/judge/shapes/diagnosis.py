@@ -1,4 +1,4 @@
-"""Why a formula does not fit: because of itself, or because of one declaration.
+"""Whether the formula itself or one declaration is to blame for shapes that do not fit.
 
 Definition   a declaration is suspected if the formula fits without it, and no other statement needs it as it stands;
              it is blamed if the shape that it should have breaks nothing else, and the formula is written as others
@@ -25,7 +25,7 @@ __all__ = ["Diagnosis", "diagnose"]
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Why a formula does not fit: a repaired formula if there is one, a declaration if that is to blame or may be."""
+    """Why a formula does not fit: a repaired formula, or the declaration that is or may be to blame."""
 
     repair: tuple[Node, ...] | None = None
     blamed: Name | None = None
@@ -34,7 +34,7 @@ class Diagnosis:
 
 
 def diagnose(sides: Sequence[Node], found: Fit, statement: Statement, scope: Scope, code: bool) -> Diagnosis:
-    """Weigh a formula that does not fit against the declarations it does not fit."""
+    """Decide whether a formula is mistaken or a declaration that it contradicts."""
     if any(clash.left == clash.right for clash in found.clashes):
         return Diagnosis()
     for exchanged in ones_exchanged(sides, found.clashes):
@@ -64,7 +64,7 @@ def diagnose(sides: Sequence[Node], found: Fit, statement: Statement, scope: Sco
 
 
 def _restores(sides: Sequence[Node], repair: Sequence[Node], statement: Statement, scope: Scope) -> bool | None:
-    """Say whether a repair brings a formula into one convention with itself and the others, or out of it; else None."""
+    """Return True if a repair makes a formula follow the convention around it, False if it breaks it, else None."""
     turned, left = (_turned_weights(each, scope) for each in (sides, repair))
     if turned != left:
         return turned > left
@@ -86,7 +86,7 @@ def _turned_weights(sides: Sequence[Node], scope: Scope) -> int:
 
 
 def _supported(name: Name, statement: Statement, scope: Scope) -> bool:
-    """Say whether another statement fits with the shape of a name, and would not with any."""
+    """Return whether another statement fits with the declared shape of a name, but not with its axes swapped."""
     mine = scope.shape_candidates(name)[0].declaration
     for other in scope.document.used_in(name, statement):
         theirs = scope.at(other)
@@ -112,7 +112,10 @@ def _supported(name: Name, statement: Statement, scope: Scope) -> bool:
 def _alternatives(
     name: Name, sides: Sequence[Node], found: Fit, statement: Statement, scope: Scope, code: bool
 ) -> Iterator[tuple[int, Name, tuple[Expr | None, ...]]]:
-    """Yield the likeliest shape that a letter would need, with how likely: two axes swapped, a vector, one axis."""
+    """Yield the likeliest other shape of a letter that makes a formula fit, with its rank.
+
+    The shape has its axes swapped, or one axis changed.
+    """
     declared = scope.shape_candidates(name)[0].declaration.sizes
     attempts: list[tuple[int, tuple[Expr | None, ...]]] = []
     if declared is None:
@@ -139,7 +142,7 @@ def _alternatives(
 def _breaks_others(
     name: Name, sides: Sequence[Node], choice: dict[str, Shape], statement: Statement, scope: Scope
 ) -> bool:
-    """Say whether another shape of a letter makes a formula that builds on this one unfit, which was fit before."""
+    """Return whether another shape of a letter breaks a related formula that fits without this change."""
     for using in [name, *(side for side in sides[:1] if isinstance(side, Name))]:
         for other in scope.document.used_in(using, statement):
             theirs = scope.at(other)

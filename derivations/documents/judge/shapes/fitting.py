@@ -1,4 +1,4 @@
-"""Whether a formula fits the shapes that are declared of its letters, under some reading.
+"""Whether a formula fits the declared shapes of its letters, under some reading.
 
 Definition   a reading gives every letter one of the shapes that are declared in reach; a formula fits if one reading
              leaves no two sizes that should be the same and surely are not
@@ -49,12 +49,12 @@ class Fit:
 
     @property
     def clashes(self) -> Sequence[Clash]:
-        """What does not fit."""
+        """The sizes that should be equal and are not."""
         return self.inference.clashes
 
 
 def is_equation(relation: object) -> bool:
-    """Say whether a relation makes two sides alike."""
+    """Return whether a relation makes two sides equal, as = and := do."""
     return relation in EQUATIONS
 
 
@@ -86,14 +86,14 @@ def fit(sides: Sequence[Node], scope: Scope, code: bool = False) -> Fit:
 
 
 def _against_the_others(sides: Sequence[Node], scope: Scope) -> bool:
-    """Say whether weights stand on one side in these products, and on the other one in all else of the document."""
+    """Return whether these products have weights on one side, and all others of the document on the other side."""
     own = scope.document.votes_of(Chain(tuple(sides)))
     others = scope.document.votes.everywhere - own
     return len(own) == len(others) == 1 and own.keys() != others.keys()
 
 
 def _supposing(plain: Fit, sides: Sequence[Node], scope: Scope, code: bool) -> Fit:
-    """Return a reading in which letters that are not declared are vectors, or matrices of rows or of columns.
+    """Return a reading that takes undeclared letters as vectors, or as matrices of rows or of columns.
 
     Result       the first of the readings that fits and tells the shape; if none fits, the first, with its clashes
     Assumes      a small letter is no matrix where another summand tells the shape, as b does in W x + b
@@ -120,7 +120,7 @@ def _supposing(plain: Fit, sides: Sequence[Node], scope: Scope, code: bool) -> F
 def read_sides(
     sides: Sequence[Node], scope: Scope, choice: dict[str, Shape], code: bool, unknown_as: Reading | None = None
 ) -> Fit:
-    """Read one side, or two that are said to be equal, with some shapes chosen."""
+    """Infer the shapes of one side, or of two equal sides, with the shapes of some letters given."""
     own = sides[0] if len(sides) == 2 else None
     unfolding = [own.key] if isinstance(own, Name) else []
     alike = frozenset(pair for side in sides for pair in _summed_together(side, scope))
@@ -134,7 +134,7 @@ def read_sides(
 
 
 def _coefficients(side: Node) -> Iterator[str]:
-    """Yield a and b of a V + b U, which are numbers where nothing is declared of them."""
+    """Yield the coefficients a and b of a V + b U, which are scalars unless a shape is declared for them."""
     for node in side.walk():
         products = [term for term in node.terms if isinstance(term, Product)] if isinstance(node, Sum) else []
         pairs = [product.factors for product in products if len(product.factors) == 2]
@@ -152,7 +152,7 @@ def _is_small(node: Node) -> TypeGuard[Name]:
 
 
 def _summed_together(side: Node, scope: Scope) -> Iterator[frozenset[Expr]]:
-    r"""Yield n and m where Q of n rows and K of m rows are summed by one index, `\sum_i Q_{ik} K_{il}`."""
+    r"""Yield pairs of sizes that one summation index runs over: n and m of `\sum_i Q_{ik} K_{il}`."""
     for node in side.walk():
         if not isinstance(node, Aggregate) or not node.index:
             continue
@@ -185,7 +185,7 @@ def _relate(inference: Inference, left: Node, right: Node, a: Shape, b: Shape) -
 
 
 def _writes_out(left: Node, right: Node) -> bool:
-    r"""Say whether a letter is written out by its own entries, `x = (x_1, \dots, x_d)`, which declares it anew."""
+    r"""Return whether a letter is written out by its own entries, `x = (x_1, \dots, x_d)`, which declares it anew."""
     if not isinstance(left, Name) or not isinstance(right, List):
         return False
     names = [item for item in right.items if isinstance(item, Name)]
@@ -193,7 +193,7 @@ def _writes_out(left: Node, right: Node) -> bool:
 
 
 def _is_example(left: Node, right: Node, a: Shape, b: Shape, scope: Scope) -> bool:
-    """Say whether a letter whose sizes are letters is shown as an array of numbers, of other sizes altogether."""
+    """Return whether a letter of symbolic shape is shown by an example: an array of numbers with unrelated sizes."""
     entries: Sequence[Node] = ()
     if isinstance(right, MatrixLiteral):
         entries = tuple(entry for row in right.rows for entry in row)
@@ -209,5 +209,5 @@ def _is_example(left: Node, right: Node, a: Shape, b: Shape, scope: Scope) -> bo
 
 
 def fits_with(sides: Sequence[Node], scope: Scope, name: Name, sizes: tuple[Expr | None, ...]) -> bool:
-    """Say whether two sides fit where a letter has a given shape."""
+    """Return whether two sides fit if a letter has a given shape."""
     return not read_sides(sides, scope, {name.key: Shape(sizes)}, False).clashes

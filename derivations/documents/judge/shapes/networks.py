@@ -1,4 +1,4 @@
-r"""A network of two layers whose matrices stand on the wrong side: it fits, but takes in the inner width.
+r"""Two-layer networks with weights on the wrong side: the shapes fit, but the input needs the hidden width.
 
 Definition   in `W2 · f(W1 · x)` with W1 of 512 x 2048, x must have 2048 entries, and f is taken of 512; where 512 is
              the width of the model, x has 512, and x W1 was meant
@@ -42,7 +42,7 @@ def inside_out(statement: Statement, link: int, scope: Scope) -> tuple[Name, Exp
 
 
 def _inner(node: Node, scope: Scope) -> Call | None:
-    """Return f(W1 x + b1) of a product of a matrix with it."""
+    """Return the activation f(W1 x + b1) that is multiplied by a weight matrix, or None."""
     for part in node.walk():
         if isinstance(part, Product) and any(scope.document.is_weight(factor) for factor in part.factors):
             for factor in part.factors:

@@ -1,4 +1,4 @@
-r"""The letters that a head projects, where they are declared as what projections make.
+r"""The inputs of a head's projections that are declared with the width of the outputs.
 
 Definition   in `Attention(Q W_i^Q, K W_i^K, V W_i^V)` the letters are inputs as wide as the model; where the document
              declares `Q \in \mathbb{R}^{n \times d_k}` and `W_i^Q \in \mathbb{R}^{d_model \times d_k}`, that was
@@ -21,7 +21,7 @@ _ROLES = 3  # queries, keys and values
 
 
 def projected_letters(sides: Sequence[Node], scope: Scope) -> frozenset[str]:
-    """Return the letters that a head projects although they are declared as wide as its projections make them."""
+    """Return the inputs of a head's projections that are declared with the width of the outputs."""
     return frozenset(key for side in sides for node in side.walk() for key in _projected(node, scope))
 
 

@@ -16,7 +16,7 @@ __all__ = ["changed_where", "ones_exchanged", "repairs", "reversed_products"]
 
 
 def repairs(sides: Sequence[Node], clashes: Sequence[Clash]) -> Iterator[tuple[Node, ...]]:
-    """Yield small changes: a fraction turned, factors in the other order, in one product or all, one transposed."""
+    """Yield small changes: a fraction inverted, factors of one or all products swapped, a factor transposed."""
     for clash in clashes[:2]:
         if isinstance(clash.node, Quotient) and not isinstance(clash.left, Number):
             yield _replaced(sides, clash.node, replace(clash.node, numerator=clash.right, denominator=clash.left))
@@ -73,7 +73,7 @@ def reversed_products(node: Node) -> Node:
 
 
 def changed_where(node: Node, change: Callable[[Node], Node | None], depth: int = 0) -> Node:
-    """Return a tree in which `change` replaced what it does not return None for; names are left as they are."""
+    """Return a tree in which `change` replaced every node for which it gives another. Subscripts stay."""
     new = change(node)
     if new is not None:
         return new

@@ -1,4 +1,4 @@
-"""What is said of shapes that fit, and of shapes that do not, in one sentence as a teacher would."""
+"""Findings about shapes that fit or do not fit, each with a reason in one sentence."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def fitting(found: Fit, shape: Shape) -> Finding:
 
 
 def following(found: Fit, sizes: Sequence[Expr], what: str, scope: Scope) -> Finding | None:
-    """Return the finding that a stated shape follows from the declared ones of its letters, or None.
+    """Return the finding that a stated shape follows from the declared shapes of its letters, or None.
 
     Definition   follows: the operations give every size, no two sizes are taken to be the same, no letter has a
                  supposed shape, and no declaration is set aside
@@ -64,7 +64,7 @@ def _set_aside(candidate: Candidate) -> str:
 
 
 def misfit(sides: Sequence[Node], found: Fit, statement: Statement, scope: Scope, code: bool) -> Finding:
-    """Return the finding that shapes do not fit, with a certain repair if any; or that a declaration is wrong."""
+    """Return the finding that shapes do not fit, with a repair if there is one, or that a declaration is mistaken."""
     clash = found.clashes[0]
     reason = reason_of(clash, statement, scope)
     cause = diagnose(sides, found, statement, scope, code)
@@ -81,7 +81,7 @@ def misfit(sides: Sequence[Node], found: Fit, statement: Statement, scope: Scope
 
 
 def _is_declared_here(sides: Sequence[Node], found: Fit, scope: Scope) -> bool:
-    """Say whether the section declares every shape that takes part: what is inferred or said elsewhere is not evidence.
+    """Return whether the section itself declares every shape in a clash. Inferred shapes are no evidence.
 
     Assumes      a letter equated with a letter is set to it, in a case of its own
     """
@@ -96,7 +96,7 @@ def _is_declared_here(sides: Sequence[Node], found: Fit, scope: Scope) -> bool:
 
 
 def _letters(node: Node) -> Iterator[Name]:
-    """Yield the letters of a formula, without those in their scripts and without functions."""
+    """Yield the letters of a formula, without those in subscripts, superscripts and function names."""
     if isinstance(node, Name):
         yield node
     else:
@@ -106,7 +106,7 @@ def _letters(node: Node) -> Iterator[Name]:
 
 
 def _is_of_section(name: Name, scope: Scope, steps: int) -> bool:
-    """Say whether the section declares the shape of a letter, or defines it by letters of which it does."""
+    """Return whether the section declares the shape of a letter, or those of all letters in its definition."""
     at_place = all(not isinstance(each, Name) or each.base.islower() for each in name.subscripts)
     family = at_place and any(not each.far for each in scope.family_candidates(name))
     if family or any(scope.document.shapes.nearest(name.key, scope.section, scope.block)):
@@ -117,7 +117,7 @@ def _is_of_section(name: Name, scope: Scope, steps: int) -> bool:
 
 
 def reason_of(clash: Clash, statement: Statement, scope: Scope) -> str:
-    """Say in one sentence what does not fit, as a teacher would."""
+    """Return one sentence that explains what does not fit."""
     left, right = (_named(node, shape, statement, scope) for node, shape in _parts(clash))
     a, b = size_text(clash.left_size), size_text(clash.right_size)
     first, second = (source((node,), statement) for node in (clash.left, clash.right))

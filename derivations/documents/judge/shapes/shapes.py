@@ -1,4 +1,4 @@
-r"""Shapes: products must be conformable, sums alike, sides alike, and what is declared must be what is computed.
+r"""Checks of shapes: products must conform, terms and sides must agree, and declarations must match results.
 
 Definition   looks at equations, at declarations (`X \in \mathbb{R}^{n \times d}`, `W1: [512, 2048]`), and at shapes
              that stand beside what they are the shape of
@@ -39,7 +39,7 @@ __all__ = ["check_shapes"]
 
 
 def check_shapes(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
-    """Yield what the shapes say of one link of a statement, or of a statement without links."""
+    """Yield the findings about shapes in one link of a statement, or in a statement without links."""
     mention = scope.document.mention(statement)
     if mention is not None:
         yield from of_mention(mention, statement, scope)
@@ -74,7 +74,7 @@ def _of_equation(sides: Sequence[Node], link: int, statement: Statement, scope: 
 
 
 def _is_told_by_shapes(sides: Sequence[Node]) -> bool:
-    """Say whether fitting shapes say enough: of a naming they do, of an identity or of literal numbers they do not."""
+    """Return whether fitting shapes support a formula: a definition, but not an identity or literal numbers."""
     left = sides[0].of if isinstance(sides[0], Annotated) else sides[0]
     if isinstance(left, Name) and _has_another_index(left, sides[1]):
         return False
@@ -85,7 +85,7 @@ def _is_told_by_shapes(sides: Sequence[Node]) -> bool:
 
 
 def _has_another_index(left: Name, right: Node) -> bool:
-    """Say whether a letter is defined by itself at a place of which nothing is said, X_{k+1} by X_j."""
+    """Return whether a letter is defined by itself at an unbound index of the right side: X_{k+1} by X_j."""
     own = {part.key for each in left.subscripts for part in each.walk() if isinstance(part, Name)}
     bound = {index.key for part in right.walk() if isinstance(part, Aggregate) for index in part.index}
     places = (part.subscripts for part in right.walk() if isinstance(part, Name) and part.base == left.base)
@@ -94,7 +94,7 @@ def _has_another_index(left: Name, right: Node) -> bool:
 
 
 def _is_vague(side: Node, found: Fit, code: bool) -> bool:
-    """Say whether a number is divided by a matrix somewhere, or a letter of which nothing is known is squared."""
+    """Return whether a side divides a number by a matrix, or squares a letter of unknown shape."""
     return not code and any(_is_vague_part(part, found.inference) for part in side.walk())
 
 
@@ -110,12 +110,12 @@ def _is_vague_part(part: Node, inference: Inference) -> bool:
 
 
 def _is_computed(node: Node) -> bool:
-    """Say whether a side computes something, so that its shape is a result; a single name does not."""
+    """Return whether a side computes something, so that its shape is a result; a single name does not."""
     return not isinstance(node, Name)
 
 
 def _stands_side_by_side(node: Node, scope: Scope) -> bool:
-    """Say whether arrays with the same rows stand side by side as blocks of a matrix, `[W^Q W^K W^V]`."""
+    """Return whether arrays with the same rows stand side by side as blocks of a matrix, `[W^Q W^K W^V]`."""
     if not isinstance(node, Product) or len(node.factors) < 3 or any(node.operators):
         return False
     shapes = [scope.shape(each) if isinstance(each, Name) else None for each in node.factors]
@@ -123,7 +123,7 @@ def _stands_side_by_side(node: Node, scope: Scope) -> bool:
 
 
 def _of_expression(statement: Statement, scope: Scope) -> Iterator[Finding]:
-    """Remark on a formula that stands alone: it claims nothing, but a product may be impossible."""
+    """Yield the findings about a formula without a relation, whose products may be impossible."""
     side = statement.chain.sides[0]
     if statement.is_equivalent or _stands_side_by_side(side, scope):
         return

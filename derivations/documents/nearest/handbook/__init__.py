@@ -1,4 +1,4 @@
-"""The handbook: formulas that many texts quote, read as any document is.
+"""The handbook: formulas that many texts quote, parsed in the same way as a document.
 
 Definition   the tables beside this module have each as people write it, with its other forms, and the words that stand
              near it: `is`, the usual form first (or the first `usual` ones), then others that are right as well;
@@ -53,18 +53,18 @@ def _tables() -> tuple[dict[str, Any], ...]:
 
 
 def entries() -> Iterator[Mapping[str, Any]]:
-    """Yield the entries as the tables have them."""
+    """Yield the entries of the handbook's TOML tables, unparsed."""
     return (entry for table in _tables() for entry in table.get("formula", ()))
 
 
 @lru_cache(maxsize=512)
 def told_in(text: str) -> frozenset[Equation]:
-    """Return the formulas of the handbook of which a word begins in a text, and those without words."""
+    """Return the handbook formulas that a word of the text names, and those that need no word."""
     return frozenset(each for each in handbook() if any(word in text for word in each.words) and each.is_told_by(text))
 
 
 def is_heavy(equation: Equation) -> bool:
-    """Say whether so much stands in a formula of the handbook that its right side tells it."""
+    """Return whether a handbook formula has enough functions, sums and roots to be recognised by its right side."""
     return equation.title in _heavy()
 
 
@@ -75,7 +75,7 @@ def _heavy() -> frozenset[str]:
 
 
 def spellings(left: Node) -> frozenset[str]:
-    """Return how a left side is spelled: as it is, and a function without its arguments, and without its labels.
+    """Return the spellings of a left side: in full, and for a function without arguments and without labels.
 
     BLEU and Bleu are one, F_1 and f_1 are two; a script L is an L.
     """
@@ -85,7 +85,7 @@ def spellings(left: Node) -> frozenset[str]:
 
 
 def place_of(left: Node) -> str:
-    """Return the running index of a left side with its letter left open: `@ + 1` of m_{t+1}; nothing without one."""
+    """Return the running index of a left side with @ for its letter, `@ + 1` for m_{t+1}, or "" if it has none."""
     index = running(left)
     return LETTER.sub("@", formula_text(index, "plain")) if index is not None else ""
 
@@ -136,7 +136,7 @@ def _forms(texts: tuple[str, ...], usual: int) -> tuple[Form, ...]:
 
 
 def _typed(text: str, *, usual: bool) -> Iterator[Form]:
-    """Yield a formula under every typing."""
+    """Yield the forms of a formula, one for each possible typing of its letters."""
     chain = _chain(text)
     sigma = any(isinstance(part, Call) and part.function.base == "sigma" for part in chain.walk())
     found: dict[Any, None] = {}

@@ -65,7 +65,7 @@ _LARGEST_EXPONENT = 4096
 
 
 def require(kind: str, p: Poly, context: Context) -> None:
-    """Keep the side condition on p unless it is already proved."""
+    """Record the side condition on p unless it is already proved."""
     settled = {"nonnegative": is_nonnegative, "nonzero": is_nonzero, "positive": is_positive}[kind]
     if not settled(p, context):
         context.keep(kind, p)
@@ -139,7 +139,7 @@ def _expand(p: Poly, exponent: int, context: Context) -> Poly:
 
 
 def power(p: Poly, exponent: Number, context: Context) -> Poly:
-    """Return p to a rational power, and keep the side condition that the power needs."""
+    """Return p to a rational power, and record the side condition that the power needs."""
     if exponent == 0:
         return ONE
     if not p:

@@ -24,7 +24,7 @@ _KINKED = (sympy.Max, sympy.Min, sympy.Abs)
 
 
 def variables_of(polys: Iterable[Poly]) -> frozenset[Atom] | None:
-    """Return the variables of polynomials whose zeros fill no open set, or None if this is not proved for one of them.
+    """Return the variables of some polynomials, or None if the zeros of one of them may fill an open set.
 
     A polynomial in the number e alone has no variables and is not 0, because e is transcendental.
     """
@@ -49,7 +49,7 @@ def variables_of(polys: Iterable[Poly]) -> frozenset[Atom] | None:
 def extends_everywhere(
     sides: Iterable[Basic], variables: frozenset[Symbol], statements: Iterable[Basic], others: Iterable[Basic]
 ) -> bool:
-    """Return whether an equality of the sides that holds for almost all values of the variables holds for all.
+    """Return whether an equality that holds for almost all values of the variables extends to all values.
 
     `statements` are the assumptions. `others` are expressions in which the variables must not occur.
     """

@@ -41,7 +41,7 @@ class Condition:
 
 @dataclass
 class Context:
-    """The state of one decision."""
+    """The ranges, facts, recorded side conditions and remaining budget of one decision."""
 
     ranges: dict[Atom, tuple[Poly, Poly]] = field(default_factory=dict)
     minimum: dict[str, int] = field(default_factory=dict)  # least value of a size, 1 by default
@@ -79,7 +79,7 @@ class Context:
 
     @contextmanager
     def generically(self) -> Iterator[None]:
-        """Accept statements that hold almost everywhere inside the block, if the step allows it."""
+        """Inside the block, accept statements that hold almost everywhere, if the step allows this."""
         before, self.almost = self.almost, self.generic is not None
         try:
             yield
@@ -88,7 +88,10 @@ class Context:
 
     @contextmanager
     def after_reading(self) -> Iterator[None]:
-        """Allow the use of `generic` inside the block: never for the conditions of the two sides."""
+        """Inside the block, treat the polynomials in `generic` as nonzero.
+
+        Both sides were read before. Their own conditions may not use `generic`.
+        """
         self.was_read = True
         try:
             yield
@@ -100,7 +103,7 @@ class Context:
         return self.was_read and any(_proportional(p, q) for q in self.generic or ())
 
     def keep(self, kind: str, p: Poly) -> None:
-        """Keep a side condition, once."""
+        """Record a side condition, once."""
         if kind == "nonzero" and self.generic is not None:
             if self.almost:
                 self.generic.append(p)
@@ -130,7 +133,7 @@ class Context:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Drop the conditions that are kept inside the block: the expressions are read again elsewhere."""
+        """Discard the side conditions recorded inside the block: its expressions are read again elsewhere."""
         before, memory = self.conditions, self.remembered()
         self.conditions = list(before)
         # a copy: a form read inside must not be found later without its conditions
@@ -143,7 +146,7 @@ class Context:
 
     @contextmanager
     def supposing(self, admitted: Callable[[str, Poly], bool]) -> Iterator[list[Condition]]:
-        """Allow only the admitted facts and assumed inequalities inside the block, and yield the conditions kept there.
+        """Inside the block, use only admitted facts and assumptions; yield the list of conditions recorded there.
 
         The memory of normal forms is empty at the start of the block and dropped at its end, because other facts hold
         inside.
@@ -164,7 +167,7 @@ class Context:
 
     @contextmanager
     def derivation(self) -> Iterator[None]:
-        """Allow the facts that follow from kept conditions inside the block."""
+        """Inside the block, allow the facts that follow from recorded side conditions."""
         before = self.deriving
         self.deriving = True
         try:
@@ -173,7 +176,7 @@ class Context:
             self.deriving = before
 
     def remembered(self) -> dict[Any, Poly]:
-        """Return the normal forms read before; the table starts empty after conditions were dropped or moved."""
+        """Return the cache of normal forms, which is emptied after conditions were dropped or moved."""
         # a form found in the table must have its side conditions among those kept now
         if self.owner is not self.conditions or len(self.conditions) < self.kept:
             self.memory, self.owner = {}, self.conditions

@@ -22,7 +22,7 @@ Limits = tuple[tuple[Atom, tuple[Poly, Poly]], ...]
 
 
 def contracted(pattern: Atom, value: Poly, limits: Limits, atom: Atom, context: Context) -> Poly | None:
-    """Return a sum with the factors of the pattern replaced by its value, if it holds these factors."""
+    """Return a sum with the pattern's factors replaced by the pattern's value, or None if the sum lacks them."""
     names = {factor[:2] for factor, _ in pattern[2] if factor[0] == "x"}
     if not names <= {factor[:2] for factor, _ in atom[2]} or len(names) == 0:
         return None

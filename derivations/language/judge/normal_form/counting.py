@@ -1,4 +1,4 @@
-"""Closed forms of sums whose terms are brackets and powers of the index.
+"""Closed forms of sums whose terms are Iverson brackets and powers of the index.
 
 bracket      sum_{j=a}^{b} [j <= v] j^k = sum_{j=a}^{v} j^k for a - 1 <= v <= b, and likewise for [j >= v]
 powers       sum_{j=a}^{b} j^k is a polynomial in a and b (Faulhaber), for b >= a - 1
@@ -28,7 +28,10 @@ _LARGEST_POWER = 8
 
 
 def counted(mono: Mono, index: Atom, context: Context) -> tuple[Mono, Poly] | None:
-    """Return (rest, sum) if the index occurs only in brackets and powers of itself."""
+    """Return the factors without the index, and the sum of the others in closed form.
+
+    Return None unless the others are Iverson brackets and powers of the index.
+    """
     own = [(atom, e) for atom, e in mono if contains(atom, index)]
     if any(atom[0] != "ge" and atom != index for atom, _ in own):
         return None
@@ -44,7 +47,7 @@ def counted(mono: Mono, index: Atom, context: Context) -> tuple[Mono, Poly] | No
 
 
 def shown_part(brackets: list[Atom], index: Atom, context: Context) -> tuple[Poly, Poly] | None:
-    """Return the range in which all brackets hold, if it can be determined.
+    """Return the range in which all Iverson brackets are 1, or None if it cannot be determined.
 
     Each bracket must be [j >= v] or [j <= v], and the order of all ends must be proved. The range may be empty, but its
     length is never negative.

@@ -86,7 +86,7 @@ def _supposing(fact: Condition, context: Context) -> Iterator[None]:
 
 
 def is_zero(p: Poly, context: Context, cases: int = _MOST_CASES) -> bool:
-    """Return whether p is 0 in every case of its brackets and maxima."""
+    """Return whether p is proved to be 0 in every case of its Iverson brackets and maxima."""
     p = settle(p, context)
     if not p:
         return True
@@ -102,7 +102,7 @@ def is_zero(p: Poly, context: Context, cases: int = _MOST_CASES) -> bool:
 
 
 def has_sign(p: Poly, strict: bool, context: Context, cases: int = _MOST_CASES) -> bool:
-    """Return whether p >= 0, or p > 0, in every case of its brackets and maxima."""
+    """Return whether p >= 0, or p > 0, is proved in every case of its Iverson brackets and maxima."""
     p = _without_positive_factors(settle(p, context), context)
     if (is_positive if strict else is_nonnegative)(p, context):
         return True
@@ -153,7 +153,7 @@ def unbound(part: tuple[Any, ...]) -> frozenset[Atom]:
 
 
 def _is_random(atom: Atom, p: Poly) -> bool:
-    """Return whether an expectation holds the atom: its value differs between outcomes, so cases do not apply."""
+    """Return whether an atom occurs inside an expectation: its value then differs between outcomes."""
     return any(contains(outer, atom) for outer in atoms_of(p, "E"))
 
 
@@ -218,7 +218,7 @@ _Summed = list[tuple[Poly, Atom | None]]  # factors with the sums that they mult
 
 
 def _by_range(p: Poly) -> dict[tuple[Poly, Poly] | None, _Summed]:
-    """Return the terms of p by the range that they sum over, the rest under None."""
+    """Return the terms of p grouped by the range of their sum; terms without such a sum are under None."""
     found: dict[tuple[Poly, Poly] | None, _Summed] = {}
     for mono, c in p:
         sums = [atom for atom, e in mono if atom[0] == "sum" and e == 1 and len(atom[1]) == 1]
@@ -229,7 +229,7 @@ def _by_range(p: Poly) -> dict[tuple[Poly, Poly] | None, _Summed]:
 
 
 def _opened(summed: _Summed, limits: tuple[Poly, Poly] | None, context: Context) -> Poly:
-    """Return what is summed over a range at a new index of the range, factors outside of the sums moved inside."""
+    """Return the terms of sums over one range at a new index, with the factors outside the sums moved inside."""
     if limits is None:
         return add(*(outside for outside, _ in summed))
     index = context.open_index(*limits)
@@ -244,7 +244,7 @@ def _opened(summed: _Summed, limits: tuple[Poly, Poly] | None, context: Context)
 
 
 def _zero_by_places(p: Poly, context: Context) -> bool:
-    """Return whether the sums over each range, joined, are 0 term by term: brackets in them then have cases."""
+    """Return whether p is proved to be 0 by joining the sums over each range and deciding their terms by cases."""
     if not any(atom[0] in ("relu", "step") for atom in walk(p)):
         return False  # without cases it is what `vanishes` has decided
     found = _by_range(p)
@@ -263,7 +263,7 @@ def _zero_by_places(p: Poly, context: Context) -> bool:
 
 
 def _by_places(p: Poly, strict: bool, context: Context) -> bool:
-    """Return whether p has the sign, shown term by term after the sums over one range are joined."""
+    """Return whether p >= 0, or p > 0, is proved by joining the sums over each range and deciding their terms."""
     found = _by_range(p)
     if set(found) <= {None}:
         return False

@@ -45,7 +45,10 @@ _JUMPS = ("step", "ge", "delta", "true")
 
 @contextmanager
 def around(variables: list[Atom], context: Context) -> Iterator[None]:
-    """Use only facts that hold in a neighbourhood inside the block, and keep the conditions that the function needs."""
+    """Inside the block, use only facts that hold in a neighbourhood of a point.
+
+    The conditions under which the function is defined are recorded so that they hold nearby as well.
+    """
 
     def nearby(kind: str, of: Poly) -> bool:
         # [x > 0] > 0 holds at x = 1 but jumps at 0; for a continuous p the set p > 0 is open
@@ -64,7 +67,7 @@ def around(variables: list[Atom], context: Context) -> Iterator[None]:
 
 
 def derivative(p: Poly, variable: Atom, context: Context) -> Poly:
-    """Return the derivative of p by a scalar symbol or by an entry of an array."""
+    """Return the derivative of p with respect to a scalar symbol or an entry of an array."""
     terms: list[Poly] = []
     for mono, c in p:
         for atom, exponent in mono:
@@ -119,7 +122,7 @@ def _of_atom(atom: Atom, variable: Atom, context: Context) -> Poly:
 
 
 def _of_power(atom: Atom, variable: Atom, context: Context) -> Poly:
-    """d/dx b^m = m b^(m - 1) b' for an integer m."""
+    """Return the derivative of b^m for an integer m: m b^(m - 1) b'."""
     _, base, exponent = atom
     if _may_depend(exponent, variable) or base[0] == "minus":
         raise Undecided("the derivative by a variable on which an integer exponent depends")
@@ -135,7 +138,7 @@ def _of_power(atom: Atom, variable: Atom, context: Context) -> Poly:
 
 
 def _of_function(atom: Atom, variable: Atom, context: Context) -> Poly:
-    """d/dx f(p, q) = f_1(p, q) p' + f_2(p, q) q'."""
+    """Return the derivative of f(p, q): f_1(p, q) p' + f_2(p, q) q'."""
     _, name, order, places = atom
     terms = []
     for number, place in enumerate(places):

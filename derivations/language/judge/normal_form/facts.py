@@ -54,7 +54,7 @@ Scope = frozenset[Atom]
 
 
 def hypotheses(p: Poly, context: Context) -> list[Fact]:
-    """Return the assumed inequalities at the indices that p mentions, and at the first index of nonempty ranges."""
+    """Return the assumed inequalities at the indices in p, and at the first index of every range that is not empty."""
     found = [Fact(f.of, f.kind == "positive") for f in context.facts if f.kind in ("positive", "nonnegative")]
     for bound in context.bounds:
         if bound.kind in ("positive", "nonnegative"):
@@ -65,7 +65,7 @@ def hypotheses(p: Poly, context: Context) -> list[Fact]:
 
 
 def stated_equations(p: Poly, context: Context) -> list[Poly]:
-    """Return the assumed equations at the indices that p mentions, and at the first index of nonempty ranges."""
+    """Return the assumed equations at the indices in p, and at the first index of every range that is not empty."""
     return [value for gap, limits in context.equations for value in _instances(gap, limits, p, context)]
 
 
@@ -110,7 +110,7 @@ def facts_about(p: Poly, context: Context, depth: int = 1) -> list[Fact]:
 
 
 def _unconditional(found: Iterator[Fact], context: Context) -> list[Fact]:
-    """Return the facts that need no side condition of their own."""
+    """Return the facts whose derivation adds no side condition."""
     kept: list[Fact] = []
     before, derived = len(context.conditions), len(context.derived)
     while True:
@@ -138,7 +138,7 @@ def _equal_to_0(equations: list[Poly], p: Poly, context: Context) -> Iterator[Fa
 
 
 def add_all(polys: list[Poly]) -> Poly:
-    """Return one polynomial that holds every monomial of several."""
+    """Return a polynomial with every monomial that occurs in the given polynomials, each with the coefficient 1."""
     # all coefficients are 1, so no monomial cancels another
     return tuple((mono, 1) for mono in sorted({mono for p in polys for mono, _ in p}))
 

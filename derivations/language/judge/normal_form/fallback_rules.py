@@ -175,7 +175,7 @@ def _simplicity(p: Poly) -> tuple[int, int, list[tuple[str, Number]]]:
 
 
 def neighbours(p: Poly, context: Context) -> Iterator[Poly]:
-    """Rewrite every bracket [q + c >= 0] of integers without its constant c, with one choice of sign for q."""
+    """Write every [q + c >= 0] of integers as [q >= 0] and terms [q = k], with one choice of sign for q."""
 
     def visit(atom: Atom) -> Poly | None:
         return _neighbour(atom[1], context) if atom[0] == "ge" else None
@@ -210,7 +210,7 @@ def relu_by_step(p: Poly, context: Context) -> Iterator[Poly]:
 
 
 def complement(p: Poly, context: Context) -> Iterator[Poly]:
-    """Write [-q > 0] as 1 - [q > 0] where q is not 0, or the factor of the bracket is; outside and inside of sums."""
+    """Write B [-q > 0] as B (1 - [q > 0]), inside and outside sums, if q is not 0 or B is 0 at q = 0."""
     brackets = {atom[1] for atom in atoms_of(p, "step")}
     both = [q for q in sorted(brackets) if negate(q) in brackets and q == signed(q)]
     for q in both:
@@ -272,7 +272,7 @@ def tanh_by_exponentials(p: Poly, context: Context) -> Iterator[Poly]:
 
 
 def division(p: Poly, context: Context) -> Iterator[Poly]:
-    """Divide inside every sum by the denominators that have several terms."""
+    """Divide with remainder, inside every sum, by the denominators that have several terms."""
     if any(_denominators(atom[2]) for atom in atoms_of(p, "sum")):
         yield _in_sums(p, _divided_sum, context)
 

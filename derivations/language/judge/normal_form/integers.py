@@ -76,7 +76,7 @@ def always_nonnegative(p: Poly, context: Context) -> bool:
 
 
 def least_value(p: Poly, context: Context) -> Poly | None:
-    """Return a lower bound of p without indices that have a range: p with every such index at an end of its range."""
+    """Return a lower bound of p, with every index that has a range replaced by one end of the range."""
     # each round replaces one index by an end of its range
     for _ in range(20):
         indices = [atom for atom in _atoms(p) if context.range_of(atom)]
@@ -211,7 +211,7 @@ def difference_indicator(p: Poly, context: Context) -> Poly:
 
 
 def order_indicator(p: Poly, context: Context) -> Poly:
-    """Return [p >= 0] for an integer p, in one form for the equal brackets [p >= 0] and 1 - [-p - 1 >= 0].
+    """Return [p >= 0] for an integer p; [p >= 0] and 1 - [-p - 1 >= 0] are equal and get the same form.
 
     A p that is not known to be an integer, such as (i - 1)/2, keeps its bracket: it may lie between -1 and 0.
     """
@@ -234,7 +234,7 @@ def _without_indices(p: Poly) -> Poly:
 
 
 def _primitive(p: Poly) -> Poly:
-    """Divide by the common factor, numeric and of sizes: it is never 0, so the zeros stay the same."""
+    """Return p divided by the numbers and sizes that all its terms share. They are never 0, so the zeros stay."""
     if all(isinstance(c, int) for _, c in p):
         common = gcd(*(int(c) for _, c in p))
         p = tuple((m, int(c) // common) for m, c in p)

@@ -1,4 +1,4 @@
-"""Matching: the values of its free indices for which a pattern equals a given term.
+"""Matching: find the values of a pattern's free indices for which the pattern equals a given term.
 
 A pattern binds an index only where the index alone is a subscript; all other parts must be equal as written.
 """

@@ -24,7 +24,7 @@ _LARGEST_SEARCH = 2_000
 
 
 def named_sum(indices: list[Atom], mono: Mono, context: Context) -> Atom:
-    """Return the sum of a connected monomial, with canonical names and order of its bound indices."""
+    """Return the sum of a monomial over indices that its factors link, with canonical names and order."""
     if any(level_of(end) > 0 for i in indices for end in context.ranges[i]):
         raise Undecided("a range that holds a sum: the levels of bound indices count those of the terms alone")
     level = 1 + level_of(mono)

@@ -130,7 +130,7 @@ def symbol_atom(symbol: Symbol) -> Atom:
 
 
 def _plain(name: str) -> str:
-    """Return a name that a user chose, which must not hold the mark of the judge's own names."""
+    """Return a user's name; raise `Undecided` if it contains the character reserved for the judge's own names."""
     if MARK in name:
         raise Undecided(f"the name {name!r} holds the control character {MARK!r}: choose another name")
     return name
@@ -246,7 +246,7 @@ def _structurally_nonnegative(expression: Expr, context: Context) -> bool:
 
 
 def _deferred(expression: Deferred, context: Context) -> Poly:
-    """Return an entry of an array, and keep the condition that each index is in range.
+    """Return the normal form of an array entry, and record the condition that each index is in range.
 
     All entries of arrays are read here.
     """
@@ -297,7 +297,7 @@ def _sum(expression: Sum, context: Context) -> Poly:
 
 
 def _opened(expression: Sum | Product, context: Context) -> tuple[Poly, list[Atom]]:
-    """Return what is summed or multiplied, and the new indices, the outermost first."""
+    """Return the body of a sum or product with new indices, and these indices, outermost first."""
     names: dict[Any, Atom] = {}
     indices: list[Atom] = []
     # SymPy lists the innermost limit first
@@ -332,7 +332,7 @@ _INDICES = (
 
 
 def keep_in_range(place: Poly, size: Poly, context: Context) -> None:
-    """Keep the side condition 0 <= place < size, unless it is proved."""
+    """Record the side condition 0 <= place < size, unless it is proved."""
     seen = (place, size)
     if seen in context.remembered():
         return
@@ -344,7 +344,7 @@ def keep_in_range(place: Poly, size: Poly, context: Context) -> None:
 
 
 def limit(expression: Any, context: Context) -> Poly:
-    """Return a limit of a sum or a size; that it is an integer is proved or kept as a side condition."""
+    """Return the normal form of a summation limit or a size; unless proved, record that it must be an integer."""
     p = read(expression, context)
     if not is_integer(p, context):
         context.keep("integer", p)
@@ -403,7 +403,7 @@ def _admitted(expression: Admitted, context: Context) -> Poly:
 
 
 def _demand(kind: str, p: Poly, context: Context) -> None:
-    """Keep the declared assumption of a variable as a condition on the value substituted for it."""
+    """Record the declared assumption of a variable as a condition on the value substituted for it."""
     if kind != "integer":
         require(kind, p, context)
     elif not is_integer(p, context):
@@ -542,7 +542,10 @@ def _unknown_function(expression: AppliedUndef, context: Context) -> Poly:
 
 
 def _total_function(expression: Expr, context: Context) -> Poly:
-    """Return the value of a function of all real numbers of which only this is used: equal arguments, equal values."""
+    """Return floor, atan or atan2 of real arguments as the value of an uninterpreted function.
+
+    The only property used is that equal arguments give equal values.
+    """
     for argument in expression.args:
         _need_real(argument)
     places = tuple(read(place, context) for place in expression.args)
@@ -566,7 +569,7 @@ def _argument(build: Callable[[Poly, Context], Poly]) -> Callable[[Any, Context]
 
 
 def _half_of_exponentials(join: Callable[[Poly, Poly], Poly], p: Poly, context: Context) -> Poly:
-    """Return cosh(p) = (exp(p) + exp(-p)) / 2, or sinh(p), where the two are subtracted."""
+    """Return cosh(p) = (exp(p) + exp(-p)) / 2, or sinh(p) = (exp(p) - exp(-p)) / 2 if `join` subtracts."""
     return scale(join(exponential(p, context), exponential(negate(p), context)), Fraction(1, 2))
 
 

@@ -20,6 +20,6 @@ RELATIONS: Mapping[Any, tuple[str, int]] = {  # what sign * (left - right) is, c
 
 
 def gap(relation: Any, left: Poly, right: Poly) -> Poly:
-    """Return the number that a relation of this type compares with 0."""
+    """Return left - right or right - left, whichever a relation of this type compares with 0."""
     _, sign = RELATIONS[relation]
     return subtract(left, right) if sign > 0 else subtract(right, left)

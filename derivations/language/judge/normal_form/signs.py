@@ -110,7 +110,7 @@ def _first_outweighs(p: Poly, context: Context) -> bool:
 
 
 def _power_of_a_prime(exponent: Mono) -> tuple[Number, Mono]:
-    """Return p and x where exp of an exponent is p^x; p is 0 if there is no such power."""
+    """Return p and x such that exp(exponent) = p^x; p is 0 if there is no such power."""
     for atom, power in exponent:
         value = constant_value(atom[1]) if atom[0] == "log" and power == 1 else None
         if value is not None:
@@ -130,7 +130,7 @@ def _sign_by_cases(p: Poly, context: Context) -> str | None:
 
 
 def _sign_in_cases(p: Poly, filled: bool, context: Context) -> str | None:
-    """Return the sign of p, summed over a range that is filled or may be empty, in all cases of its indicators."""
+    """Return the sign of the sum of p over a range in all cases of its indicators; `filled`: the range is not empty."""
     indicators = sorted({atom for mono, _ in p for atom, _ in mono if atom[0] in _INDICATORS})
     if len(indicators) > _MOST_CASES:
         return None
@@ -145,13 +145,13 @@ def _sign_in_cases(p: Poly, filled: bool, context: Context) -> str | None:
 
 
 def _both(p: Poly, indicator: Atom) -> tuple[Poly, Poly]:
-    """Return p where an indicator is 1 and where it is 0."""
+    """Return p with an indicator replaced by 1, and p with it replaced by 0."""
     shown = from_terms((tuple(pair for pair in mono if pair[0] != indicator), c) for mono, c in p)
     return shown, tuple((mono, c) for mono, c in p if all(atom != indicator for atom, _ in mono))
 
 
 def _joined_by_range(p: Poly) -> dict[tuple[Poly, Poly] | None, list[tuple[Mono, Number]]]:
-    """Return the terms of p by the range that they sum over (None: no sum), with outer factors moved inside."""
+    """Return the terms of p grouped by the range of their sum (None: no sum), with outer factors moved inside."""
     bodies: dict[tuple[Poly, Poly] | None, list[tuple[Mono, Number]]] = {}
     for mono, c in p:
         sums = [(atom, e) for atom, e in mono if atom[0] == "sum"]
@@ -186,7 +186,7 @@ def _never_0(atom: Atom, context: Context) -> bool:
 
 
 def _stated(kind: str, p: Poly, context: Context) -> bool:
-    """Return whether p is a stated fact, up to a positive factor of one term."""
+    """Return whether a fact of this kind is stated about p, or about p times a positive monomial."""
     if is_stated(kind, p, context):
         return True
     alike = [fact.of for fact in context.known() if fact.kind == kind and len(fact.of) == len(p) > 1]
@@ -206,7 +206,7 @@ def _stated(kind: str, p: Poly, context: Context) -> bool:
 
 
 def _primitive(p: Poly, context: Context) -> Poly:
-    """Return p divided by the positive factor that all terms share, numeric and of plain atoms."""
+    """Return p divided by the positive atoms that all its terms share, and by its first coefficient without sign."""
     powers = [dict(mono) for mono, _ in p]
     atoms = {atom for own in powers for atom in own if atom[0] not in _UNPLAIN and _atom(atom, context) == "positive"}
     least = {atom: min(own.get(atom, 0) for own in powers) for atom in atoms}
@@ -327,7 +327,7 @@ def _shown(ranges: tuple[tuple[Poly, Poly], ...], mono: Mono, context: Context) 
 
 
 def _all_shown(indicators: Mono, places: dict[Atom, Poly], context: Context) -> bool:
-    """Return whether every indicator, an order of integers, is 1 at the given values of the bound indices."""
+    """Return whether every indicator has the form [q >= 0] and is 1 at the given values of the bound indices."""
     for atom, _ in indicators:
         if atom[0] != "ge":
             return False

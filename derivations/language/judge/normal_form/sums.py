@@ -117,7 +117,10 @@ def _use_indicator(mono: Mono, coefficient: Number, context: Context) -> Poly | 
 
 
 def _may_enter(key: Atom, value: Poly, other: Atom) -> bool:
-    """Return whether a factor holds the key where the value may replace it; inside E neither may be random."""
+    """Return whether a factor contains the key in a place where the value may replace it.
+
+    Inside an expectation neither of the two may be random.
+    """
     if is_random(key):
         return key in outside_expectations(other)
     return contains(other, key) and not _would_enter_expectation(key, value, other)
@@ -130,7 +133,7 @@ def _would_enter_expectation(key: Atom, value: Poly, part: Any) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def _inner_indicator(atom: Atom) -> Atom | None:
-    """Return the first indicator inside an atom, if any, without an index bound there."""
+    """Return the first indicator inside an atom that contains no index bound there, if there is one."""
     # an indicator inside an expectation may be random: it is not 0 or 1 for the whole expectation
     if atom[0] == "E" or atoms_of(atom, "E"):
         return None
@@ -224,7 +227,7 @@ def _transform_atom(atom: Atom, visit: Visit, context: Context, identity: bool) 
 
 
 def _for_constants(visit: Visit) -> Visit:
-    """Return the visit to use inside an expectation: it replaces constants by constants only."""
+    """Return the replacement function to use inside an expectation: it replaces constants by constants only."""
 
     def inside(atom: Atom) -> Poly | None:
         new = None if is_random(atom) else visit(atom)
@@ -301,7 +304,7 @@ def close(p: Poly, indices: list[Atom], context: Context) -> Poly:
 
 
 def _with_deltas(p: Poly, index: Atom, context: Context) -> tuple[Poly, Poly]:
-    """Return the terms that a short sum is written out for, and the sum of those in which a delta names the place.
+    """Return the terms of a short sum to write out, and the sum of the others, in which a delta fixes the index.
 
     sum_{j=0}^{2} delta_{j,v} f(j) is f(v) as in a long sum, for a v that is an entry of an array.
     """
@@ -317,7 +320,7 @@ def _with_deltas(p: Poly, index: Atom, context: Context) -> tuple[Poly, Poly]:
 
 
 def _at_entry(atom: Atom, index: Atom) -> bool:
-    """Return whether a delta says that an index is an entry of an array."""
+    """Return whether an atom is a Kronecker delta of an index and an array entry."""
     return atom[0] == "delta" and contains(atom, index) and any(inner[0] == "x" for inner in walk(atom))
 
 
@@ -348,7 +351,7 @@ def _in_blocks(p: Poly, indices: list[Atom], context: Context) -> tuple[Poly, li
 
 
 def _inner_sizes(length: Poly) -> list[Poly]:
-    """Return what a length c s_1 s_2 ..., c an integer and each s a size, is a proper multiple of: each s, and c."""
+    """Return the factors s_1, s_2, ... and c > 1 of a length c s_1 s_2 ... with sizes s, if it has two or more."""
     if len(length) != 1:
         return []
     ((mono, c),) = length
@@ -392,7 +395,7 @@ def product_over(p: Poly, index: Atom, context: Context) -> Poly:
 
 
 def _made_independent(p: Poly, index: Atom, context: Context) -> Poly:
-    """Widen the range of an index until it depends on no other index, with brackets for the former ends.
+    """Widen the range of an index until it depends on no other index; Iverson brackets restrict p to the old range.
 
     Sums over independent ranges can be exchanged and split.
     """
@@ -409,7 +412,7 @@ def _made_independent(p: Poly, index: Atom, context: Context) -> Poly:
 
 
 def _written_out(p: Poly, outside: list[Atom], index: Atom, inside: list[Atom], context: Context) -> Poly:
-    """Return the sum with one index of a range of numbers written out, on which inner ranges depend."""
+    """Return a sum written out over one index of a numeric range, because the inner ranges depend on it."""
     low, high = context.ranges[index]
     terms = []
     for step in range(int(constant_value(subtract(high, low)) or 0) + 1):
@@ -463,7 +466,7 @@ def _sum_of_term(indices: list[Atom], mono: Mono, coefficient: Number, context: 
 
 
 def _in_turn(indices: list[Atom], mono: Mono, context: Context) -> list[Atom]:
-    """Return the indices; those that a delta links, in an order that does not depend on how the sums are written."""
+    """Return the indices; if a delta links several, in an order that does not depend on how the sums are written."""
     if not any(atom[0] == "delta" and sum(contains(atom, index) for index in indices) > 1 for atom, _ in mono):
         return indices
     marked: Atom = ("sym", "", "index")
@@ -471,7 +474,10 @@ def _in_turn(indices: list[Atom], mono: Mono, context: Context) -> list[Atom]:
 
 
 def _cut(mono: Mono, index: Atom, context: Context) -> tuple[Mono, Atom] | None:
-    """Return the term and a new index for sum_{j=a}^{b} [j <= v] f_j = sum_{j=a}^{v} f_j, v free of other indices."""
+    """Return a term without its brackets [j <= v], and a new index with the smaller range.
+
+    sum_{j=a}^{b} [j <= v] f_j = sum_{j=a}^{v} f_j, where v is free of other indices.
+    """
     brackets = [
         atom
         for atom, _ in mono

@@ -33,7 +33,7 @@ _LARGEST_POWER = 6
 
 
 def telescoped(p: Poly, context: Context) -> Iterator[Poly]:
-    """Yield p with every sum that has such an antidifference replaced by its closed form."""
+    """Yield p with every sum replaced by its closed form where its term has an antidifference."""
 
     def visit(atom: Atom) -> Poly | None:
         return _sum_of(atom, context) if atom[0] == "sum" else None
@@ -67,7 +67,7 @@ def _sum_of(atom: Atom, context: Context) -> Poly | None:
 
 
 def _antidifference(mono: Mono, index: Atom, context: Context) -> Poly | None:
-    """Return F times the factors that are free of the index, if the term has an antidifference of this form."""
+    """Return the antidifference F times the factors without the index, or None if the term has none."""
     own = tuple((atom, e) for atom, e in mono if contains(atom, index) and atom != index)
     degree = dict(mono).get(index, 0)
     if not own or not isinstance(degree, int) or not 0 <= degree <= _LARGEST_POWER:

@@ -35,7 +35,7 @@ _PAIRS = {"(": ")", "[": "]", r"\{": r"\}", r"\lVert": r"\rVert", r"\lvert": r"\
 
 @dataclass(frozen=True)
 class Atom:
-    """One thing on the line: its kind, its text, and the formulas inside it.
+    """One unit of a formula: its kind, its LaTeX text, and the formulas inside it.
 
     kind         letter, large, word, binary, relation, open, close, comma, space, text, group, font, accent, fraction,
                  root, bracket, scripts or rows
@@ -96,13 +96,13 @@ def written(formula: Formula) -> str:
 
 
 class _Reader:
-    """The tokens of a formula, and the place up to which they are read."""
+    """Reads the tokens of a formula; `at` is the position of the next token."""
 
     def __init__(self, tex: str) -> None:
         self.tex, self.tokens, self.at = tex, _TOKEN.findall(tex), 0
 
     def formula(self, stops: tuple[str, ...]) -> Formula:
-        """Read atoms up to a stop, which is left to be read, or to the end."""
+        """Read atoms up to a stop token, which is not consumed, or to the end."""
         atoms: list[Atom] = []
         apart = False
         while self.at < len(self.tokens):
@@ -193,7 +193,7 @@ class _Reader:
         return found
 
     def _bracketed(self, opening: str, stops: tuple[str, ...]) -> Formula | None:
-        """Read what stands between two brackets; None, with nothing read, where the second one is missing."""
+        """Read the formula between two brackets; if the second one is missing, consume nothing and return None."""
         start = self.at
         self._next()
         body = self.formula((*stops, _PAIRS[opening]))

@@ -26,7 +26,7 @@ _LEAST = 0.5  # the share of the width that right sides need, to be aligned at t
 
 @dataclass(frozen=True)
 class Row:
-    r"""One row: left side, relation, right side and what belongs to it, all in LaTeX.
+    r"""One row: left side, relation, right side and a remark (`beside`), all in LaTeX.
 
     `note` says the same as `beside` in a sentence, for the case that it does not fit beside the row; `label` is the
     label of a numbered row, or an empty text for a number without one.
@@ -42,7 +42,7 @@ class Row:
 
 @dataclass(frozen=True)
 class _Line:
-    """One line of a display: what stands before and after the sign &, the estimated width, and the row's remark."""
+    """One line of a display: the text before and after the sign &, the estimated width, and the row's remark."""
 
     before: str
     after: str
@@ -130,12 +130,12 @@ def _aligned(rows: Sequence[Row], within: float) -> list[_Line]:
 
 
 def _relation(row: Row) -> float:
-    """Return the width of the relation of a row with the spaces on both sides; that of an equivalence is wide."""
+    """Return the width of the relation sign of a row, which differs between signs, with the spaces on both sides."""
     return width(read(row.relation)) + _RELATION - width(read("=")) if row.relation else _RELATION
 
 
 def _after_relation(line: TextLine) -> TextLine:
-    """Indent a further line of a right side after the relation; one that begins with a relation stands below it."""
+    """Indent a further line of a right side; a line that begins with a relation is aligned with the first relation."""
     return TextLine(line.formula, 0 if line.formula[0].kind == "relation" else line.indent + 1)
 
 

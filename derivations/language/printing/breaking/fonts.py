@@ -1,4 +1,4 @@
-r"""Widths of characters in Computer Modern, the fonts of LaTeX, at ten points; in hundredths of a point.
+r"""Widths of characters in Computer Modern, the fonts of LaTeX, at ten points; tables in hundredths of a point.
 
 Source       the metric files cmmi10 (letters, with their italic correction), cmr10 (upright), cmsy10, cmex10, msbm10
 """
@@ -52,7 +52,7 @@ def italic(token: str) -> float:
 
 
 def upright(token: str) -> float:
-    """Return the width of a letter of a word; a character of another script is a square."""
+    """Return the width of a character of a word; a character that is not ASCII counts as ten points wide."""
     return (_UPRIGHT.get(token) or (_DIGIT if token.isascii() else 1000)) / 100
 
 

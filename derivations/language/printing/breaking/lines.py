@@ -55,7 +55,7 @@ class TextLine:
 
 
 def fits(formula: Formula, within: float) -> bool:
-    """Return whether a formula fits into a width; a hundredth is left for what the estimate leaves out."""
+    """Return whether a formula fits into a width, with a margin of one per cent for errors of the estimate."""
     return 1.01 * width(formula) <= within
 
 
@@ -80,7 +80,7 @@ def _has_room(line: TextLine, within: float) -> bool:
 
 
 def stacked_lines(formula: Formula) -> int:
-    """Return how many lines a formula has more than one, because atoms in it hold lines of their own."""
+    """Return how many lines a formula takes beyond the first one, because atoms in it contain several lines."""
     inside = sum(stacked_lines(part) for atom in formula for part in atom.parts)
     return inside + sum(atom.rows - 1 for atom in formula if atom.ends[:1] in _STACKS)
 
@@ -100,7 +100,7 @@ def _lines(formula: Formula, first: float, rest: float, level: int) -> Iterator[
 
 
 def _inside(formula: Formula, first: float, rest: float) -> Iterator[TextLine]:
-    """Break inside the atoms of a formula, or part a function and its argument as well, whichever costs less."""
+    """Break a formula inside its atoms, or between atoms such as a function and its argument, whichever costs less."""
     layouts = [[TextLine(_reshaped(formula, first))]]
     cuts = (_split(_worded(formula), may_break) for may_break in (_anywhere_but_sums, _anywhere))
     pieces = next((pieces for pieces in cuts if len(pieces) > 1), None)
@@ -110,7 +110,7 @@ def _inside(formula: Formula, first: float, rest: float) -> Iterator[TextLine]:
 
 
 def _cost(lines: Sequence[TextLine], first: float, rest: float) -> float:
-    """Return how many lines a layout counts for: a hyphen as two, the last line of several as one more.
+    """Return the cost of a layout in lines: a hyphen adds two, and the last of several lines counts twice.
 
     A layout that is too wide costs more than any that fits.
     """
@@ -206,7 +206,7 @@ def _anywhere(before: Atom, atom: Atom) -> bool:
 
 
 def _anywhere_but_sums(before: Atom, atom: Atom) -> bool:
-    """Return whether a line may end here, where the sign of a sum and its first factor stay together."""
+    """Return whether a line may end here; the sign of a sum and the first factor after it stay together."""
     return _nucleus(before).kind != "large" and _anywhere(before, atom)
 
 
@@ -220,7 +220,7 @@ def _is_between_words(atom: Atom) -> bool:
 
 
 def _is_product(line: Formula, right: Atom) -> bool:
-    """Return whether a line and the atom after it are factors: no function and its argument, no derivative."""
+    """Return whether a line and the atom after it form a product, not a function value or a derivative."""
     before = _nucleus(_stripped(line)[-1])
     if before.kind in ("large", "word"):
         return False
@@ -255,7 +255,7 @@ def _split(formula: Formula, may_break: Callable[[Atom, Atom], bool]) -> list[Fo
 
 
 def _reshaped(formula: Formula, within: float) -> Formula:
-    """Return a formula in which the widest atom that can be is broken inside, until it fits or nothing is left."""
+    """Return a formula whose widest atoms are broken inside, one after another, until it fits or none can be broken."""
     for _ in range(len(formula)):
         if fits(formula, within):
             return formula

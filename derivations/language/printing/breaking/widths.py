@@ -44,7 +44,7 @@ _SQUARE = ((10, 2.78), (12, 4.17), (18, 4.73), (24, 5.28), (30, 5.84), (1e9, 6.6
 
 
 def text_width(words: str) -> float:
-    """Return the width of words in the upright font, among letters and signs."""
+    """Return the width of words in the upright font, with the extra space between Chinese and other characters."""
     neighbours = pairwise(f"x{words}x")
     beside = sum(left.isascii() != right.isascii() and " " not in (left, right) for left, right in neighbours)
     return sum(map(upright, words)) + _SCRIPTS * beside
