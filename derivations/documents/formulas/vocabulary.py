@@ -1,7 +1,7 @@
 r"""The vocabulary of formulas, as data: commands of LaTeX, operators, relations, functions, scales and units.
 
-Definition   `COMMANDS`, and `SIGNS` in `signs`, give the token of a command or a character: kind and text. What is in no
-             table is not understood, and the reading stops there
+Definition   `COMMANDS`, and `SIGNS` in `signs`, give the kind and the text of the token that a command or a character
+             makes. What is in no table is not understood, and the reading stops there
 """
 
 from __future__ import annotations
