@@ -90,7 +90,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {  # what people type: parts of the ids
 
 
 def aliases_of(name: str) -> list[str]:
-    """Return the aliases of a result or of a layer. A part that begins with `layer:` matches layers only."""
+    """Return the aliases of a result or layer. A pattern in `ALIASES` that begins with `layer:` matches layers only."""
     sought = name if "." in name else f"layer:{name}"
     return [alias for alias, parts in ALIASES.items() if any(part in sought for part in parts)]
 

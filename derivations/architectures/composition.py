@@ -151,7 +151,7 @@ class _Writer:
     # --- what a stack takes in, and the stack ---
 
     def through(self, side: str, stack: Stack, memory: Array | None = None) -> Array:
-        """Add the input rows of a stack and the stack, and return its output."""
+        """Add the equations of a stack and of its input rows to the model. Return the output of the stack."""
         rows = self._embedded(side, stack)
         layer = part(side, stack_layer(stack, side, memory is not None))
         name = "memory" if side == "encoder" and self._pair else "Z"

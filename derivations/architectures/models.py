@@ -46,7 +46,7 @@ def _transformer(name: str) -> Model:
 
 
 def _integers(table: Table, name: str) -> list[int]:
-    """Return the sizes in a row."""
+    """Return the sizes of a model: the integers in its row of a table."""
     return [each for each in table.rows[name] if isinstance(each, int)]
 
 

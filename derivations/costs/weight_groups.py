@@ -79,7 +79,10 @@ def _shapes_of_layer(
 
 @dataclass(frozen=True)
 class Kind:
-    """Equal layers of a stack: its side, the block, the number of layers, and which they are, None if too many."""
+    """Equal layers of the encoder or the decoder (`side`): their block, how many there are, and their numbers.
+
+    `layers` holds the numbers. It is None if the stack has too many layers to list.
+    """
 
     side: str
     block: Block

@@ -46,7 +46,7 @@ def _longrope(frequency: Expr, pair: Expr, rule: Rule) -> Expr:
 
 
 def _of_pair(numbers: Sequence[Expr], pair: Expr) -> Expr:
-    """Return the number of a pair in a list, as a closed form: the commonest number, plus brackets for the others."""
+    """Return numbers[pair] as a closed form: the commonest number, plus an Iverson bracket for each other one."""
     # the commonest number needs no bracket, which keeps the sum short
     usual = max(set(numbers), key=numbers.count)
     others = ((number - usual) * Iverson(Eq(pair, place)) for place, number in enumerate(numbers) if number != usual)

@@ -171,7 +171,7 @@ def _counts_row(model: Model, forms: _Forms) -> dict[str, Any]:
 
 
 def _plans_row(model: Model, places: dict[Parts, int]) -> dict[str, Any]:
-    """Return the plans of a model for any type of numbers, and, if its weights are packed, for weights as stored."""
+    """Return the memory plans of a model for any number type. For quantised weights, add those as stored."""
     found = {"plans": _plans(model, places, as_stored=False)}
     return found if model.storage.layout is None else {**found, "stored": _plans(model, places, as_stored=True)}
 

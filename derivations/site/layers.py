@@ -65,7 +65,7 @@ def _statements(source: str) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class LayerView:
-    """Everything that the page of a layer shows, with a separate collection of formulas, and the names of its parts."""
+    """What the page of a layer shows: its content, the formulas in the content, and the names of the layer's parts."""
 
     name: str
     title: str

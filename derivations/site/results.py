@@ -228,7 +228,10 @@ def listed(title: Titled) -> Html:
 
 
 def titled(typed: str, latex: Sequence[str]) -> Titled:
-    """Return the parts of a title typed with formulas between dollar signs; `latex` has each part as it is printed."""
+    """Return the words and formulas of a title, in turns.
+
+    `typed` has the formulas between dollar signs. `latex` has the printed form of each part.
+    """
     parts = zip(title_parts(typed), latex, strict=True)
     return tuple((plain_title(f"${part}$"), shown) if at % 2 else (part, "") for at, (part, shown) in enumerate(parts))
 

@@ -146,7 +146,7 @@ class FormulaPrinter(_Quotients, SciPyPrinter):
         return f"{text}.astype({dtype})"
 
     def _number(self, text: str) -> str:
-        """Return the text of a number that is an alternative of a choice whose alternatives are all numbers."""
+        """Return the text of a number in a choice between numbers only; a backend may have to make it an array."""
         return text
 
     @contextmanager

@@ -164,7 +164,7 @@ def _summed_over(value: Expr, arrays: Mapping[str, Variable]) -> dict[str, tuple
 
 
 def unequal_text(relation: Relational) -> str:
-    """Return a relation p != 0 as text; if p is a symbol and a number, it is solved for the symbol: n != 1."""
+    """Return a relation p != 0 as text; if p is a symbol plus a number, it is solved for the symbol: n != 1."""
     value = relation.lhs - relation.rhs
     free = sorted(value.free_symbols, key=str)
     if len(free) == 1 and value.coeff(free[0]) in (1, -1):

@@ -154,7 +154,7 @@ class _Group:
         return node.func(*(self._rewritten(each, read, bound) for each in node.args))
 
     def _repeat(self, member: Array, b: Symbol) -> Array:
-        """Return the member at a pair of an array that repeats a member of a group, or of a head, for every pair."""
+        """Return a member of a group or of a head as member i of a new array over all pairs (group, head)."""
         if member not in self.repeated:
             base = member
             places: list[Any] = []

@@ -308,7 +308,7 @@ class LoadedModel:
         return list(_scalings(self.model))
 
     def _prepared(self, name: str, frequencies: int) -> Prepared | None:
-        """Return the layer up to an equation, prepared, or None where that is impossible or does not pay.
+        """Return the layer up to an equation as fast code with its weights, or None if that fails or does not pay.
 
         `frequencies` is the length of texts for which rotary frequencies are chosen. Where every length has its own
         frequencies, or its own numbers of rows, preparing costs more than it saves.

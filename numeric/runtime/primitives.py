@@ -322,7 +322,7 @@ def choose(table: Any, numbers: Any) -> Any:
 
 
 def add_entries(matrices: Any, numbers: Any, size: int) -> Any:
-    """Return a table of `size` rows, a column for each matrix: the sums of the entries that have the same number."""
+    """Return a table with a column for each matrix. Row k sums the entries at the places where `numbers` is k."""
     h, n, m = matrices.shape[-3:]
     rows = np.moveaxis(matrices, -3, -1).reshape(-1, n * m, h)
     places = np.broadcast_to(numbers, (*matrices.shape[:-3], n, m)).reshape(-1, n * m)

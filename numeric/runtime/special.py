@@ -53,7 +53,7 @@ class Special:
         return out
 
     def expit(self, x: Any, out: Any = None, dtype: Any = None) -> Any:
-        """Return 1/(1 + exp(-x)), computed in `dtype` if that is given. It may be 0 below the normal numbers."""
+        """Return 1/(1 + exp(-x)), computed in `dtype` if that is given. Where it would be subnormal, it may be 0."""
         x = x if dtype is None else np.asarray(x, dtype)
         if self.with_scipy and not _is_single(x):
             return _scipy.expit(x, out=out)

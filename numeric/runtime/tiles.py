@@ -76,7 +76,10 @@ class Tile:
         return _memory.known.get((dtype, shapes)) or _memory.pieces(dtype, shapes)
 
     def keys(self, keys: int, dtype: Any) -> int:
-        """Return how many keys are worked on together. Many keys are divided evenly, with rows that suit a cache."""
+        """Return how many keys are worked on together.
+
+        Many keys are divided evenly. Their number is raised where rows would take the same places in a cache.
+        """
         return _distance(-(-keys // round(keys / KEYS)), dtype) if keys > KEYS * 3 // 2 else keys or 1
 
 

@@ -83,7 +83,7 @@ class Serving:
 
     @cached_property
     def together(self) -> Model:
-        """The model without a vision tower, with the layers of each kind in one run.
+        """The model without its vision tower, with the layers of each kind grouped together.
 
         Texts do not pass through the tower.
         """

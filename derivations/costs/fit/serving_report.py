@@ -146,7 +146,7 @@ class ServingReport:
             yield f"FLOPs of products of {bound.what}", str(bound.flops)
 
     def longest_closed_form(self) -> Expr | None:
-        """Return in closed form the length up to which M bytes suffice, or None if they are not linear in it."""
+        """Return a formula for the greatest length that fits in M bytes, or None if the memory is not linear in it."""
         budget = self.serving.budget
         total = sum((part.bytes for part in budget.parts if part.name != "activations"), start=0 * n)
         activations = [part.bytes for part in budget.parts if part.name == "activations"]

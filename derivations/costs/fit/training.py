@@ -175,7 +175,7 @@ class Training:
         return lambda groups: width * _entries(groups, shares)
 
     def _divided(self, stage: int, measure: Callable[[tuple[Group, ...]], Expr], groups: tuple[Group, ...]) -> Expr:
-        """Return what a rank keeps of a measure, which data ranks divide from a `stage` of sharding on."""
+        """Return what one rank keeps of a measure. Data parallel ranks divide it if sharding has reached `stage`."""
         if self.mesh.sharded < stage:
             return measure(groups)
         return expand(sum((measure(part) / ranks for part, ranks in self._by_data_ranks(groups)), Integer(0)))

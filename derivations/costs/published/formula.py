@@ -38,7 +38,7 @@ WIDTHS: Relations = ((d_k, d_model / h), (d_v, d_model / h), (d_ff, 4 * d_model)
 
 @dataclass(frozen=True)
 class Letter:
-    """A letter of a paper: the symbol, its meaning in the paper, and its value for a subject."""
+    """A letter of a paper: the symbol, its meaning there, and a function that computes its value for a model."""
 
     symbol: Symbol
     meaning: str

@@ -32,7 +32,7 @@ rows = letter("n_ctx", "rows of the table of positions", lambda s: s.position_ta
 
 
 def no(cost: str, reading: Reading, times: int = 1) -> Departure:
-    """Return the departure of a cost that the formula omits."""
+    """Return a `Departure`: a cost that the formula omits and that the equations count `times` times."""
     return Departure(Integer(-times), cost, reading, "left out")
 
 

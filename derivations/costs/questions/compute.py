@@ -21,7 +21,7 @@ __all__ = ["decode_intensity", "tokens_for_budget", "training_compute"]
 
 
 def training_compute(model: Model, *, tokens: int = 1, seq: int | None = None) -> Answer:
-    """Return the FLOPs in products of training on some tokens in sequences of `seq`, compared with 6 N D.
+    """Return the FLOPs of matrix products when `tokens` are trained on in sequences of `seq`, compared with 6 N D.
 
     Definition   forward and backward pass, all pairs; in an encoder-decoder a token of the source and one of the target
                  count together as one. Figures: the ratio to 6 N D with N all parameters that one token uses, and with

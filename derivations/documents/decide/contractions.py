@@ -77,7 +77,7 @@ def _is_of_arrays(contraction: Contraction, document: Declared) -> bool:
 
 
 def _contracted(side: Node) -> set[Contraction]:
-    """Return the pairs of axes that the products of capital letters in a side sum over."""
+    """Return pairs of axes: where two capital letters are multiplied, the axis of each one that the sum runs over."""
     found = set()
     for part in (part for part in side.walk() if isinstance(part, Product)):
         for (one, turned), (other, turned_too) in pairwise(_factors(part)):

@@ -201,7 +201,7 @@ def _is_softmax(part: Node) -> bool:
 
 
 def _unlikely(kinds: Mapping[Letter, int], beside: Sequence[tuple[Letter, Letter]]) -> int:
-    """Return a penalty for kinds: for a number next to an array, and for an x that is not a vector beside x_i."""
+    """Return a penalty for unlikely kinds: a number next to an array, or an x that is no vector although x_i occurs."""
     alone = sum(1 for each in beside if 0 in (pair := {kinds.get(letter, 0) for letter in each}) and len(pair) > 1)
     whole = {letter.key: kind for letter, kind in kinds.items() if not letter.places}
     entries = ((whole.get(letter.key), kind + letter.places) for letter, kind in kinds.items() if letter.places)

@@ -131,7 +131,10 @@ def profile(of: Plain) -> tuple[Any, ...]:
 
 
 def fingerprint(of: Plain, among: Sequence[Collection[Numbers]] | None = None) -> Fingerprint | None:
-    """Return the fingerprint of an expression, or None if its first numbers are in none of the given collections."""
+    """Return the fingerprint of an expression, or None if no known expression can have the same one.
+
+    The first numbers are those before any letter is changed. `among` holds the first numbers of known expressions.
+    """
     if among is not None and not among:
         return None
     numbers = _numbers(of)

@@ -78,7 +78,7 @@ def statement_line(line: Excerpt, python: bool) -> Iterator[Passage]:
 
 
 def _is_mathematical(statement: str) -> bool:
-    """Return whether a statement is a whole formula without methods, slices and keyword arguments but axes."""
+    """Return whether a statement is a whole formula, without methods, slices, or keyword arguments other than axes."""
     if (
         any(statement.count(left) != statement.count(right) for left, right in ("()", "[]", "{}"))
         or ":" in statement[:-1]

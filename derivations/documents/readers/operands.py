@@ -58,7 +58,7 @@ class Token(NamedTuple):
 
     @property
     def is_mathematical(self) -> bool:
-        """Whether the token can be an operand of a formula: a number, a letter, a marked name, `dW`."""
+        """Whether the token can be an operand of a formula: a number, a letter, a name with an index, `dW`."""
         if self.kind != "name" or len(self.text) == 1 or not self.text.isascii() or self.is_marked:
             return True
         return bool(_DIFFERENTIAL.fullmatch(self.text))

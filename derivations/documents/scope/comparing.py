@@ -153,7 +153,7 @@ def _choices(sizes: tuple[Expr, Expr], values_of: Callable[[str], tuple[Expr, ..
 
 
 def _letters(sizes: tuple[Expr, Expr], values_of: Callable[[str], tuple[Expr, ...]]) -> dict[str, tuple[Expr, ...]]:
-    """Return the letters of two sizes and of their values, each with the values that it is set to."""
+    """Return the letters in two sizes, each with its known values. Letters that occur in these values are included."""
     letters: dict[str, tuple[Expr, ...]] = {}
     pending = [symbol.name for size in sizes for symbol in size.free_symbols if isinstance(symbol, Symbol)]
     while pending and len(letters) < _MOST_CHOICES:

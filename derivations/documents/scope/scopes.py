@@ -107,7 +107,7 @@ class Scope:
         return any((mention.sizes, section) in self.document.sizes_declared for section in self.reach.sections)
 
     def matrices(self) -> tuple[tuple[Expr, ...], ...]:
-        """Return the shapes of matrices that are written in reach or before, the latest first, at most sixteen."""
+        """Return up to sixteen shapes of matrices: from the sections in scope first, then from the eight before."""
         found: list[tuple[Expr, ...]] = []
         for section in (*self.reach.sections, *range(self.section - 1, max(self.section - 9, -1), -1)):
             found.extend(sizes for _, sizes in reversed(self.document.shapes_written.get(section, [])[-8:]))

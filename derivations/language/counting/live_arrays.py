@@ -32,7 +32,7 @@ ZERO = Integer(0)
 
 
 def is_fused(layer: Layer) -> bool:
-    """Return whether a layer is one kernel: a normalisation, an attention without weights, or one without products."""
+    """Return whether a layer is one kernel: a normalisation, attention without weights, or a layer without products."""
     return is_normalisation(layer) or is_attention(layer) or not _has_products(layer)
 
 

@@ -1,4 +1,7 @@
-"""The operations of a formula, found by running it over columns of labels, where equal labels are equal values."""
+"""Counts the operations of a formula by running it on labels instead of numbers.
+
+A letter of the formula has a column of labels. Equal labels in a column stand for equal values.
+"""
 
 from __future__ import annotations
 

@@ -270,7 +270,7 @@ class _Forward:
         return given[first]
 
     def given(self, node: Apply) -> dict[str, _Held]:
-        """Run the arguments of a part."""
+        """Evaluate the arguments and the bound weights of a part. Return the results by name."""
         inputs = zip(node.layer.inputs, node.arguments, strict=True)
         known = {variable.name: self.value(array) for variable, array in inputs}
         return known | {name: self.value(array) for name, array in node.bound.items()}

@@ -56,7 +56,9 @@ class Decoding:
 
     @property
     def layer(self) -> Layer:
-        """All links as one layer. It takes the inputs and caches, and returns the outputs and the caches' new rows.
+        """All links (groups of equations, or repetitions) as one layer.
+
+        It takes the inputs and caches, and returns the outputs and the caches' new rows.
 
         Assumes      the count of each repetition is an integer; the weights of a copy are called `path.number.weight`
         """

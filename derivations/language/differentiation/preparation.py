@@ -93,7 +93,7 @@ def has_weights(applied: Apply) -> bool:
 
 
 def _written_out(equation: Equation, taken: set[str]) -> list[Equation]:
-    """Return the equations of the parts without weights in an equation, then the equation itself."""
+    """Write out the parts of an equation that have no weights. Return their equations, then the rewritten equation."""
     before: list[Equation] = []
 
     def visit(node: Array) -> Array:

@@ -246,7 +246,10 @@ def _rows(equation: Equation, printer: LatexPrinter) -> tuple[Row, ...]:
 
 
 def members_of(layer: Layer, printer: LatexPrinter) -> list[str]:
-    """Return the domains of the inputs, of the parameters that an equation shows, and of the numbers of a layer."""
+    """Return what explains the letters of a layer: domains, sizes that must be equal, and definitions.
+
+    Parameters that no equation shows are left out.
+    """
     shown = {variable.name for equation in layer.equations for variable in letters(equation.value)}
     given = (*layer.inputs, *(parameter for parameter in layer.parameters if parameter.name in shown))
     return [*memberships(given, printer), *same_sizes(given, printer), *numbers(layer, printer)]

@@ -107,7 +107,7 @@ def _part_in(part: str, lang: str) -> str:
 
 
 def linked(source: str, link: Callable[[str, str], str], escape: Callable[[str], str], lang: str = "en") -> str:
-    """Return a source whose works are links to where they are found; `link` marks words with an address."""
+    """Return the text of a source with a link at each work. `link(words, address)` writes a link."""
     if not keys_of(source):
         return escape(source_in(source, lang))
     parts = []

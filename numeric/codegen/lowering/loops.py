@@ -61,7 +61,7 @@ def written(
 
 
 def _writer(schedule: LoopSchedule, phase: Phase) -> TileWriter:
-    """Return the writer of a phase, which skips keys that no query of a tile sees unless that is switched off."""
+    """Return the writer of one loop over tiles. By default it skips the keys that no query of a tile sees."""
     if "hidden_keys" in schedule.without:
         return TileWriter(schedule, phase, RULES)
     return TileWriter(schedule, phase, RULES, *visible_range(schedule, phase))

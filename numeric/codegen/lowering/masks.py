@@ -52,7 +52,7 @@ class PositionMask:
 
     @property
     def columns(self) -> str:
-        """The index of those columns among `low:high` that can hold hidden keys; empty for all of them."""
+        """The slice, as text, of the columns among `low:high` that can hold hidden keys. It is empty if all can."""
         return "begin - low:" if self.looks_back else ""
 
     def hidden(self, schedule: LoopSchedule, low: str | None = None, high: str = "high") -> str:

@@ -171,7 +171,7 @@ class TileWriter:
     # --- texts ---
 
     def key_columns(self, along: Axis) -> str:
-        """Return the number of current keys, if the axis counts keys and some are skipped; else an empty text."""
+        """Return code for the number of keys at hand, or "" if the axis is not one of keys or no key is skipped."""
         if self.tiled_keys is not None and total(along) == self.tiled_keys:
             return "e - c"
         return "high - low" if self.ranged and total(along) == self.phase.size else ""

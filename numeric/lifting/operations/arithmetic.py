@@ -116,7 +116,7 @@ def add(one: Operand, other: Operand) -> Tensor:
 
 
 def _of_positions(combine: Callable[..., Expr], *arrays: Tensor) -> Tensor | None:
-    """Return a combination of position tables as one formula of the index, which can show a mask; None for others."""
+    """Return a combination of integer tables as one formula of the index, or None. A mask can be read off a formula."""
     if any(each.alive is not None or each.kind == "boolean" for each in arrays):
         return None
     shape, nodes = together(*arrays)

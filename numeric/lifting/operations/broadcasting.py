@@ -128,7 +128,7 @@ def _fine_places(axes: Sequence[Along], places: Sequence[Index | Expr]) -> list[
 
 
 def _on_parts(flat: Expr, along: Factors, index: Index | Expr) -> list[Expr]:
-    """Split an index of an axis into indices of its parts; it is refused if its terms do not show them."""
+    """Split the index of a merged axis into one index for each part, or refuse it if its terms show no such split."""
     if flat == 0:
         return [Integer(0)] * len(along.sizes)
     own = dict(zip(index.symbols, index.sizes, strict=True)) if isinstance(index, Index) else {}

@@ -58,7 +58,7 @@ def solutions(
     names: Mapping[str, str],
     allowance: Allowance,
 ) -> Iterator[tuple[dict[Symbol, int], tuple[tuple[Variable, Piece, Layout], ...]]]:
-    """Yield a piece and a layout for each weight in `parameters`, with the values of the sizes.
+    """Yield assignments: values of the sizes, and for each weight in `parameters` the module's piece and its layout.
 
     The styles take turns, also at dead ends: each begins with the weights that names and order tell. A module keeps
     to one style, so that the others have no solution, which takes long to find out.
@@ -229,7 +229,7 @@ def _of_one_shape(
 
 
 def _orders(units: Sequence[list[int]], assigned: Sequence[tuple[Variable, Piece, Layout]]) -> list[Mapping[int, int]]:
-    """Return the permutations of units that match paths to names best, each as a map from an index to another."""
+    """Return the permutations of units for which paths match names best. Each maps a weight's index to its piece's."""
     if len(units) > _UNITS:
         return [{}] * (_AS_LIKELY + 1)
     scores: dict[int, list[Mapping[int, int]]] = {}

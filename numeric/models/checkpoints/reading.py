@@ -143,7 +143,7 @@ def _is_run(name: str, part: WeightTree) -> bool:
 
 
 def _blocks(part: WeightTree) -> Mapping[str, WeightTree]:
-    """Return the different layers of a run by name. A run with only one has it under the empty name."""
+    """Return the blocks of a sequence of layers, by name. A single block has the empty name."""
     return part.parts if all(name.startswith("block_") for name in part.parts) else {"": part}
 
 

@@ -138,7 +138,7 @@ class _Contract:
         return given
 
     def _in_outline(self, values: dict[str, Any], checked: Given) -> Given:
-        """Return the sizes of an earlier call with the same outline, with the inputs of this call."""
+        """Return the sizes of an earlier call and the inputs of this one. The calls differ only in values of arrays."""
         arrays = [(name, kind, values[name], True) for name, kind in zip(self.names, self.kinds, strict=False)
                   if isinstance(kind, Variable) and kind in self.inputs]  # fmt: skip
         return Given(checked.layer, checked.sizes, arrays)

@@ -49,7 +49,7 @@ def gradient_checks(sizes: tuple[dict[str, int], ...] = SIZES, seed: int = 0) ->
 
 
 def gradient_check(case: Case, function: Callable[..., Any] | None = None, order: int = 1, seed: int = 0) -> Check:
-    """Return the distance of a gradient, by default the derived one, from the differences of the layer of a case.
+    """Compare a gradient, by default the derived one, with finite differences of the layer. Return their distance.
 
     Definition   `order` 2 checks the gradient of the gradient against differences of the gradient
     Units        units in the last place of the largest sum of |dx P| over the arrays x; infinite where the arrays

@@ -43,7 +43,7 @@ class Plan:
 
     @property
     def numbers(self) -> Kind:
-        """The kind of numbers."""
+        """How the numbers of the arrays are drawn: the entry of `KINDS` called `kind`."""
         return KINDS[self.kind]
 
 

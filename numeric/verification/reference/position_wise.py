@@ -180,7 +180,7 @@ def rms_norm(X: Array, gamma: Array, eps: float = 1e-5) -> Matrix:
 @loops_of("compressed_rms_norm")
 @at_fifty_digits
 def compressed_rms_norm(X: Array, gamma: Array, eps: float = 1e-5) -> Matrix:
-    """Return the first d entries of the scaled RMS norm of each row with one more entry, which makes its sum 0.
+    """Append to each row the entry that makes its sum 0. Return the first d entries of the scaled RMS norm.
 
     Definition   y_j = gamma_j x_j / sqrt(sum_k x_k^2 / (d + 1) + eps), k = 1, ..., d + 1, x_{d+1} = -sum_{k <= d} x_k
     Shapes       X (n, d), gamma (d,) -> (n, d)

@@ -115,7 +115,7 @@ def _agree_in_numbers(first: Expr, second: Expr) -> bool:
 
 
 def related(expression: Expr, relations: tuple[tuple[Symbol, Expr], ...]) -> Expr:
-    """Return an expression with sizes replaced, one relation after the other."""
+    """Return an expression with sizes replaced by their values. The pairs (size, value) are applied in order."""
     for name, value in relations:
         expression = expression.xreplace({name: value})
     return expression

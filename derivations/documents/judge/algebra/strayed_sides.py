@@ -37,7 +37,10 @@ EQUALS = ("=", "≡")
 
 
 def strayed(statement: Statement, link: int, scope: Scope) -> Mended | None:
-    """Return the corrected side of a link, if it differs from other sides of its chain that agree, or None."""
+    """Return a corrected side of a link, or None.
+
+    Two other sides of the chain agree with each other but not with it. One edit makes it agree too.
+    """
     sides = statement.chain.sides
     begin, end = _run(statement, link)
     if not 3 <= end - begin <= MOST_SIDES or _is_special(statement):

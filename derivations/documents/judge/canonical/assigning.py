@@ -156,7 +156,7 @@ def _completed(
 
 
 def _summed(node: Node, letters: Mapping[str, Name]) -> Iterator[tuple[str, str]]:
-    """Yield the letter of the summed entries as x, and of the upper bound as d, for a formula with one sum."""
+    """Yield pairs (letter, role) for a formula with one sum: summed entries have the role x, an upper bound has d."""
     sums = [part for part in node.walk() if isinstance(part, Aggregate) and len(part.index) == 1]
     if len(sums) != 1:
         return

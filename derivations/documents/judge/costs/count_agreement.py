@@ -77,7 +77,7 @@ def lengths(said: Expr, value: Expr, *, operations: bool) -> Iterator[tuple[Expr
 
 
 def _leading(said: Expr, value: Expr) -> bool:
-    """Return whether a count has all terms of a cost of the highest degree in the widths, and lacks only others."""
+    """Return whether a count is a cost without some terms. None of these has the highest degree in the widths."""
     first, second = (by_monomial(each) for each in (said, value))
     if not set(first.items()) < set(second.items()):
         return False

@@ -96,7 +96,7 @@ def _below(statement: Statement, scope: Scope) -> str:
 
 
 def _head_of(block: Block, place: int) -> str:
-    """Return the header above a cell with one passage. If it says only "formula", return all headers."""
+    """Return the header of a cell, or all headers if it says only "formula"; "" if the cell has several passages."""
     column = block.columns[place] if place < len(block.columns) else len(block.headers)
     head = block.headers[column] if column < len(block.headers) and block.columns.count(column) == 1 else ""
     return " ".join(block.headers) if head.strip(" *_").lower() in OF_FORMULAS else head

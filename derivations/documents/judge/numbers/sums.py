@@ -35,7 +35,7 @@ class WrittenOut:
 
 
 def written_out(statement: Statement, node: Node, scope: Scope) -> WrittenOut | None:
-    """Return a formula with one sum written out; None without a sum or a list."""
+    """Return a formula with its one sum written out for a known list of numbers, or None if either is missing."""
     sums = [part for part in node.walk() if isinstance(part, Aggregate) and part.kind == "sum" and len(part.index) == 1]
     if len(sums) != 1:
         return None
