@@ -172,7 +172,7 @@ class _Bound:
         """Compute the equations from the arrays of a copy; with `cut`, only their last rows."""
         code = self._codes.get(situation)
         if code is None:
-            code = self._codes[situation] = self._made(situation)
+            code = self._codes[situation] = self._made(situation, sizes)
         arrays = [inside[name] for name, _ in self._reads]
         if cut:
             arrays = [a if p is None else _last(a, p) for a, (_, p) in zip(arrays, self._reads, strict=True)]
@@ -182,10 +182,11 @@ class _Bound:
         else:
             inside.update(zip(self._writes, result, strict=True))
 
-    def _made(self, situation: str) -> "_Code":
+    def _made(self, situation: str, sizes: Mapping[str, int]) -> "_Code":
         optimised = optimize(self._layers[situation]())
         if optimised.packing not in self._packed:  # situations with equal packing share the packed weights
-            self._packed[optimised.packing] = packed(optimised, self._weights)
+            known = {size: sizes[size.name] for size in optimised.packing.sizes if size.name in sizes}
+            self._packed[optimised.packing] = packed(optimised, self._weights, known)
         weights = self._packed[optimised.packing]
         keeps_parts = any(weight_tree(node.layer, frozenset(node.bound)) for node in applications(optimised.layer))
         if situation == "one" or keeps_parts:  # a single row needs no tiles

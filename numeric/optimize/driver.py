@@ -155,8 +155,8 @@ def _parts(draft: Draft, without: frozenset[str]) -> dict[str, Optimised]:
             equation = draft.equations[variable]
             own = _with_weights_bound(draft, equation, node)
             part = _optimised(own.layer, without, _known_masks(draft, own), _fixed(draft, equation, own))
-            parts[node.name], applied = _applied(draft, equation, own, part)
-            draft.substitute(variable, replace_free(equation.value, {node: applied}))
+            parts[node.name], changed = _applied(draft, equation, own, part)
+            draft.substitute(variable, replace_free(equation.value, {node: changed}))
     return parts
 
 
@@ -211,7 +211,7 @@ def _applied(draft: Draft, equation: Equation, node: Apply, part: Optimised) -> 
     if not _has_own_weights(node):
         given = [node.bound[p.name] for p in part.packing.parameters]
         path = "".join(named_variable(given[0]).name.rpartition(".")[:2]) if given else ""
-        for weight in part.packing.outputs:
+        for weight in (w for w in part.packing.outputs if w.name not in bound):
             packing = Layer("packing", part.packing.parameters, (), part.packing.equations, weight)
             value = Apply(node.args[0], packing, Sequence(*given))
             packed, bound[weight.name] = defined(draft.fresh(f"{path}{weight.name}"), value, equation)

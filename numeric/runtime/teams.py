@@ -1,12 +1,12 @@
 """Teams of threads that share the work of a loop with the thread that calls them, each on a core of its own.
 
 Definition   a team belongs to the process, and its helpers sleep between loops
-Result       a helper wakes on another core than the caller's, and the caller, after waiting, on the core that it had
+Result       while a loop runs, the caller stays on its core, and the helpers use the other cores
 Assumes      Linux lets a process choose the cores of its threads; elsewhere the system places them
 
 Linux may wake a thread on the core of the thread that wakes it, although others are idle. Virtual machines do so for
-tens of milliseconds, since it costs them much to wake a core, and the threads then share one core for several calls of
-a layer. Threads are free to move while they run.
+tens of milliseconds, since it costs them much to wake a core. Caller and helpers would then share one core for several
+calls of a layer.
 """
 
 import ctypes
@@ -30,7 +30,7 @@ class Team:
         self.count = count
         self.helpers = ThreadPoolExecutor(count, "tiles", initializer=self._introduced)
         self.numbers: list[int] = []  # by which the system knows the helpers
-        self.placed: tuple[int, int] | None = None  # the core that helpers leave to the caller, and how many know it
+        self.placed: tuple[set[int], int] | None = None  # the cores of the helpers, and how many helpers know them
 
     def _introduced(self) -> None:
         self.numbers.append(threading.get_native_id())
@@ -48,10 +48,11 @@ class Team:
             return
         try:
             _place(0, {core})
-            if self.placed != (placed := (core, len(self.numbers))):
+            others = cores - {core}
+            if self.placed != (others, len(self.numbers)):
+                self.placed = others, len(self.numbers)
                 for number in list(self.numbers):
-                    _place(number, cores - {core})
-                self.placed = placed
+                    _place(number, others)
             yield
         finally:
             _place(0, cores)

@@ -5,7 +5,8 @@ Result       both applications have the same value; bound weights are the same f
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from typing import Any
 
 from sympy import Tuple as Sequence
 from sympy.core.symbol import Str
@@ -38,9 +39,12 @@ def with_bound_passed(node: Apply) -> Apply:
     return Apply(node.args[0], changed, Sequence(*node.arguments, *(bound[p.name] for p in passed)))
 
 
-def with_arrays_passed(layer: Layer) -> Layer:
-    """Return the layer whose parts have parameters bound to whole weights only; other bound arrays are passed."""
-    equations = [_with_arrays_passed(equation, layer) for equation in layer.equations]
+def with_arrays_passed(layer: Layer, keep: Callable[[Equation], Any] = lambda equation: None) -> Layer:
+    """Return the layer whose parts have parameters bound to whole weights only; other bound arrays are passed.
+
+    Assumes      an equation for which `keep` is true stays as it is
+    """
+    equations = [each if keep(each) else _with_arrays_passed(each, layer) for each in layer.equations]
     if all(new is old for new, old in zip(equations, layer.equations, strict=True)):
         return layer
     return layer.func(layer.name, layer.inputs, layer.parameters, equations, layer.args[4])

@@ -16,8 +16,10 @@ from itertools import count
 from types import CodeType, ModuleType
 from typing import Any
 
+from derivations.language.differentiation.tape import is_gradient
 from derivations.language.layers.layer import Layer, Repeat
 from derivations.language.layers.names import fresh_name
+from derivations.language.layers.passing import with_arrays_passed
 from numeric.codegen.compile import PRIMITIVES, CompiledLayer, compile_layer
 from numeric.codegen.formula_printer import CompileError
 from numeric.codegen.lowering.expressions import applied_to_members
@@ -67,6 +69,7 @@ def _function(
     without: frozenset[str],
     pulled: Mapping[Layer, Layer],
 ) -> FunctionSource:
+    layer = layer if is_gradient(layer) else with_arrays_passed(layer, keep=applied_to_members)
     of_members = [applied_to_members(equation) for equation in layer.equations]
     slopes = {node.applied.layer: pulled[node.applied.layer] for node in pullbacks_of(layer)}
     for each in slopes.values():

@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sympy import Rational
 
 from derivations.architectures.composition import build
+from derivations.architectures.description import Norm, Rotary
 from derivations.architectures.models import named_model
 from derivations.language.decoding.decoding import next_positions
 from derivations.positions.position_bias import alibi_attention
+from derivations.symbols import size
 from numeric import InputError, Transformer
 from numeric.codegen.compile import compile_layer
 from numeric.models.decoding import Decoder
@@ -87,7 +90,10 @@ def recomputed(layer: Any, weights: Any, sizes: dict[str, int], *arrays: Any) ->
 
 @pytest.mark.parametrize("name", few(EACH, fast=1))
 def test_every_step_is_what_computing_everything_again_gives(name: str) -> None:
-    layer, weights, sizes = scored(name)
+    assert_every_step_agrees(*scored(name))
+
+
+def assert_every_step_agrees(layer: Any, weights: Any, sizes: dict[str, int]) -> None:
     source, text = given(layer, (2,), 9)
     expected = recomputed(layer, weights, sizes, *source, text)
     assert abs(expected).max() > 0.5
@@ -97,6 +103,28 @@ def test_every_step_is_what_computing_everything_again_gives(name: str) -> None:
         step = kept.extend(text[:, place : place + 1])
         np.testing.assert_allclose(step, expected[:, place], rtol=0, atol=1e-12)
     np.testing.assert_allclose(kept.extend(text[:, 7:]), expected[:, -1], rtol=0, atol=1e-12)  # two more at once
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"positions": Rotary(columns=size("d_rotary"))},
+        {"norm": Norm("rms"), "norm_over_all": True},
+        {"clip": Rational(1, 2)},
+    ],
+    ids=["some columns are turned", "a norm over all queries", "clipped"],
+)
+def test_groups_of_queries_in_other_forms(changes: dict[str, Any]) -> None:
+    """Their weights have no axis d_k, or what a group is given is no member of a family."""
+    architecture = named_model("llama-3-8b").architecture
+    (run,) = architecture.decoder.runs
+    (block,) = run.blocks
+    changed = replace(run, blocks=(replace(block, attention=replace(block.attention, **changes)),))
+    stack = replace(architecture.decoder, runs=(changed,))
+    layer = build(replace(architecture, decoder=stack)).until("logits")
+    sizes = {s.name: SIZES[s.name] for s in layer.sizes if s.name in SIZES}
+    weights = randomised(initialise(layer, sizes, 0, np.float64), np.random.default_rng(0))
+    assert_every_step_agrees(layer, weights, sizes)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "t5-small", "llama-2-70b"])

@@ -66,7 +66,7 @@ def test_a_group_of_queries_gets_one_product_with_weights_that_the_layer_around_
     assert applied.layer == group.layer
     assert set(applied.bound) == {"W_O", "W_Q_wide"}
     assert not group.packing.outputs
-    assert "W_Q" not in {p.name for p in found.layer.parameters}
+    assert {p.name for p in found.layer.parameters} == {"W_O", "W_Q_wide", "W_K_wide", "W_V_wide"}
     (queries,) = [e for e in group.layer.equations if e.value.has(group.layer.parameters[-1])]
     assert queries.over is None  # one product for all heads of the group
     (packed,) = [e for e in found.packing.equations if e.variable.name == "W_Q_wide"]

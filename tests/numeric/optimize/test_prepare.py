@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sympy import Integer, Lambda, sqrt
+from sympy import Tuple as Sequence
 
 from derivations import get
 from derivations import layer as layer_called
@@ -23,7 +24,7 @@ from derivations.language.arrays.expression import ColumnBroadcast, Variable, ar
 from derivations.language.arrays.functions import CausalMask, gelu, named, relu
 from derivations.language.arrays.shapes import Blocks, total
 from derivations.language.layers.inlining import inlined
-from derivations.language.layers.layer import Equations, Layer
+from derivations.language.layers.layer import Apply, Equation, Equations, Layer
 from derivations.normalisation.layer_norm import layer_norm
 from derivations.symbols import d, d_k, h, i, k, m, n, pos, scalar
 from derivations.transformer.decoder import decoder_layer
@@ -200,6 +201,18 @@ def test_groups_of_heads_are_worked_on_in_tiles_one_after_another(masked: bool, 
     source = agrees(grouped_query_attention(masked=masked), batch).source
     assert "for member in range(g_):" in source and "online_step" in source
     agrees(query_group(masked=masked), batch)
+
+
+def test_a_group_may_be_given_what_is_no_member_of_a_family():
+    """Then the groups are not worked on in tiles, and each gets its weights as arrays."""
+    layer = grouped_query_attention()
+    K, V, Z, Y = layer.equations
+    (applied,) = Z.nodes(Apply)
+    queries, keys, values, *rest = applied.arguments
+    doubled = applied.func(applied.args[0], applied.layer, Sequence(queries, keys, 2 * values, *rest))
+    equations = (K, V, Equation(Z.target, doubled, *Z.over), Y)
+    changed = Layer("doubled", layer.inputs, layer.parameters, equations, layer.args[4])
+    assert "for member" not in agrees(changed, (2,)).source
 
 
 @pytest.mark.parametrize("members", [(2, 3), (3, 2)])
