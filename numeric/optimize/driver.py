@@ -185,19 +185,15 @@ def _with_weights_bound(draft: Draft, equation: Equation, node: Apply) -> Apply:
     The part can then be optimised with weights in another form. A part with weights of its own is left as it is: its
     packing would need both.
     """
-    if isinstance(node, Repeat) or _has_own_weights(node):
+    if isinstance(node, Repeat) or node.own_parameters:
         return node
     pairs = zip(node.layer.inputs, node.arguments, strict=True)
     return with_arguments_bound(node, [v for v, value in pairs if is_weight(value, draft, equation)])
 
 
-def _has_own_weights(node: Apply) -> bool:
-    return any(p.name not in node.bound for p in node.layer.parameters)
-
-
 def _fixed(draft: Draft, equation: Equation, node: Apply) -> frozenset[Variable]:
     """Return the parameters that the part must not pack: those bound to other arrays, or of a part with own weights."""
-    keep = isinstance(node, Repeat) or _has_own_weights(node)
+    keep = isinstance(node, Repeat) or bool(node.own_parameters)
     bound = node.bound
     return frozenset(
         p for p in node.layer.parameters if p.name in bound and (keep or not is_weight(bound[p.name], draft, equation))
@@ -208,11 +204,12 @@ def _applied(draft: Draft, equation: Equation, node: Apply, part: Optimised) -> 
     """Return the optimised part and its application; the draft packs what the part needs of the draft's weights."""
     rest = (node.count,) if isinstance(node, Repeat) else ()
     bound = {p.name: node.bound[p.name] for p in part.layer.parameters if p.name in node.bound}
-    if not _has_own_weights(node):
+    if not node.own_parameters:
         given = [node.bound[p.name] for p in part.packing.parameters]
         path = "".join(named_variable(given[0]).name.rpartition(".")[:2]) if given else ""
         for weight in (w for w in part.packing.outputs if w.name not in bound):
-            packing = Layer("packing", part.packing.parameters, (), part.packing.equations, weight)
+            needed = part.packing.until(weight.name)
+            packing = Layer("packing", needed.parameters, (), needed.equations, weight)
             value = Apply(node.args[0], packing, Sequence(*given))
             packed, bound[weight.name] = defined(draft.fresh(f"{path}{weight.name}"), value, equation)
             draft.packing.append(packed)

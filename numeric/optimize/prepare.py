@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from derivations.language.arrays.exponentials import RowExponentials
 from derivations.language.differentiation.preparation import prepared
 from derivations.language.differentiation.reverse import gradient, passes
 from derivations.language.layers.inlining import inlined
@@ -135,7 +136,7 @@ def _prepared(
     left_out = frozenset([without] if isinstance(without, str) else without)
     note = "" if BASE_TWO in left_out else _against_powers_of_two(weights)
     slower = {BASE_TWO} if note else set[str]()
-    optimised = optimize(layer, without=left_out - {*SWITCHES, PACKED} | slower)
+    optimised = optimize(layer, without=(left_out - {*SWITCHES, PACKED}) | slower)
     # once here, so that a call has only its inputs to check
     contract = InputContract(checked, weights, sizes, defaults=DEFAULTS)
     code = lowered(optimised.layer, left_out & set(SWITCHES), optimised.pulled)
@@ -157,7 +158,7 @@ def _prepared(
     plain = arguments(_as_they_are)
     count = default_threads() if threads is None else _whole(threads)
     ways = ways_of(plain, plain if PACKED in left_out else arguments(_with_packed))
-    return Prepared(optimised, code, ways, count, contract, note if "np.exp" in code.text else "")
+    return Prepared(optimised, code, ways, count, contract, note if optimised.layer.has(RowExponentials) else "")
 
 
 def _against_powers_of_two(weights: Mapping[str, Any]) -> str:

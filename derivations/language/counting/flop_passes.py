@@ -222,7 +222,7 @@ class _Counting:
         """Count the backward pass of each layer that is pulled back, once."""
         for (node, _, times), asked in self.pulled.items():
             layer, known = node.layer, self.known(node, None)
-            own = {p.name for p in layer.parameters if p.name not in node.bound}
+            own = {p.name for p in node.own_parameters}
             wanted = frozenset({*asked, *own})
             if isinstance(node, Repeat):  # every layer except the first also needs the gradient for its first input
                 through = backward_parts(layer, wanted | {layer.inputs[0].name}, known, self.batch, self.convention)

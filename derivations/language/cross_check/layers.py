@@ -43,7 +43,7 @@ def _given(node: Apply, assignment: Assignment) -> dict[str, Any]:
 
 def _layer(node: Apply) -> Callable[[Assignment, str, dict[str, Any]], Any]:
     layer: Layer = node.layer
-    weights = [(p.name, sizes_of(p.shape), p.kind) for p in layer.parameters if p.name not in node.bound]
+    weights = [(p.name, sizes_of(p.shape), p.kind) for p in node.own_parameters]
 
     def run(assignment: Assignment, path: str, given: dict[str, Any]) -> Any:
         local = dict(given)

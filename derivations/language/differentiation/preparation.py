@@ -88,7 +88,7 @@ def _maxima_once(equations: Iterable[Equation], outputs: tuple[Variable, ...]) -
 def has_weights(applied: Apply) -> bool:
     """Return whether an applied layer, or one of its parts, has weights that are not bound here."""
     layer = applied.layer
-    own = any(p.name not in applied.bound for p in layer.parameters)
+    own = bool(applied.own_parameters)
     return own or any(has_weights(part) for part in layer.parts.values())
 
 

@@ -183,6 +183,6 @@ def _weights(node: Apply, path: str) -> Iterator[tuple[str, Variable]]:
     if isinstance(node, Repeat):  # the weights of each copy have its number in their names, if the count is a number
         copies = (f"{node.name}.{number}" for number in range(int(node.count) if node.count.is_Integer else 0))
     for inner in (f"{path}{copy}." for copy in copies):
-        yield from ((f"{inner}{p.name}", p) for p in node.layer.parameters if p.name not in node.bound)
+        yield from ((f"{inner}{p.name}", p) for p in node.own_parameters)
         for each in node.layer.parts.values():
             yield from _weights(each, inner)

@@ -387,6 +387,12 @@ class Apply(Array):
         """The parameters that are bound to arrays of the surrounding layer."""
         return {name.name: value for name, value in self.args[3]}
 
+    @property
+    def own_parameters(self) -> tuple[Variable, ...]:
+        """The parameters that are not bound to arrays of the surrounding layer."""
+        bound = self.bound
+        return tuple(p for p in self.layer.parameters if p.name not in bound)
+
     def unfold(self, path: str = "") -> Array:
         """Return the value as one expression in the arguments and in weights whose names start with the path."""
         layer, inner = self.layer, f"{path}{self.name}."

@@ -34,8 +34,7 @@ def with_bound_passed(node: Apply) -> Apply:
     """Return the application in which bound parameters are inputs of the layer, and the arrays arguments."""
     layer, bound = node.layer, node.bound
     passed = [p for p in layer.parameters if p.name in bound]
-    parameters = tuple(p for p in layer.parameters if p.name not in bound)
-    changed = Layer(layer.name, (*layer.inputs, *passed), parameters, layer.equations, layer.args[4])
+    changed = Layer(layer.name, (*layer.inputs, *passed), node.own_parameters, layer.equations, layer.args[4])
     return Apply(node.args[0], changed, Sequence(*node.arguments, *(bound[p.name] for p in passed)))
 
 

@@ -11,7 +11,7 @@ _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
 def label_of(prefix: str, name: str, number: int = 1, between: str = ":") -> str:
-    """Return the label of a formula; `number` counts the formulas of one id, the second of which is called ...-2.
+    """Return the label of a formula. The second formula of an id has the number 2, and its label ends in -2.
 
     Raises `ValueError` for a prefix that no label may begin with.
     """

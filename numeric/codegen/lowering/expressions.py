@@ -18,7 +18,7 @@ def variables_of(node: Basic) -> frozenset[Variable]:
 
 
 def named(node: Array) -> Variable | None:
-    """Return the variable that an expression is, or of which it is a member, else None."""
+    """Return the variable that an expression names, or the family that it is a member of, else None."""
     inner = node.args[0] if isinstance(node, Member) else node
     return inner if isinstance(inner, Variable) else None
 
@@ -26,9 +26,7 @@ def named(node: Array) -> Variable | None:
 def applied_to_members(equation: Equation) -> Apply | None:
     """Return the application of a layer to each member of a family, or None if the equation has any other form."""
     node = equation.value
-    if equation.over is None or not isinstance(node, Apply) or isinstance(node, Repeat):
-        return None
-    if any(p.name not in node.bound for p in node.layer.parameters):
+    if equation.over is None or not isinstance(node, Apply) or isinstance(node, Repeat) or node.own_parameters:
         return None
     dependent = [each for each in (*node.arguments, *node.bound.values()) if equation.over[0] in each.free_symbols]
     are_members = all(

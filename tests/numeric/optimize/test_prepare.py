@@ -338,6 +338,8 @@ def test_powers_of_two_are_taken_where_they_are_faster(ratio: float, has_powers_
     assert (note in found.explain()) != has_powers_of_two
     assert np.abs(found(x) - compile_layer(encoder_layer())(x, **weights)).max() < 1e-13
     assert note not in prepare(layer_norm(), {"gamma": np.ones(3), "beta": np.ones(3)}).explain()
+    gates = initialise(gated_feed_forward(), {"d_model": 3, "d_ff": 5}, 0)
+    assert note not in prepare(gated_feed_forward(), gates).explain()  # exponentials, but no attention
 
 
 # --- gradients ------------------------------------------------------------------------------------------------------
