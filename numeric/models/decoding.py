@@ -26,7 +26,8 @@ from derivations.language.layers.layer import Layer
 from numeric.codegen.compile import compile_layer
 from numeric.codegen.lowering.module import lowered
 from numeric.models.pieces import Piece, Run, runs
-from numeric.optimize import optimize, packed
+from numeric.optimize import packed
+from numeric.optimize.here import optimised_here
 from numeric.runtime.checks import InputError
 from numeric.runtime.structure import applications, identifier, weight_tree
 from numeric.runtime.tiles import default_threads
@@ -145,7 +146,7 @@ class _Step:
                 for cache in piece.appends:
                     _append(cache, inside, text.length, count, text.longest)
                 cut = count > 1 and is_last and ends is not None and place >= ends
-                situation = "one" if cut or count == 1 else "more" if text.length else "first"
+                situation = "last" if cut else "more" if text.length else "first"
                 piece.run(inside, text.sizes, situation, cut=cut)
             for cache in self.run.after:
                 _append(cache, inside, text.length, count, text.longest)
@@ -154,13 +155,13 @@ class _Step:
 
 
 class _Bound:
-    """A piece with its weights, as code for each situation: the first positions, one more, several more."""
+    """A piece with its weights, as code for each situation: the first positions, the last of several, any more."""
 
     def __init__(self, piece: Piece, weights: Mapping[str, Any], new: Symbol, every: Symbol) -> None:
         self.appends, self._weights = piece.appends, weights
         self._layers: dict[str, Callable[[], Layer]] = {
             "first": partial(first_positions, piece.layer, new, every),
-            "one": partial(last_position, piece.layer, new, every),
+            "last": partial(last_position, piece.layer, new, every),
             "more": lambda: piece.layer,
         }
         self._reads = [(v.name, _place(v, new)) for v in piece.layer.inputs]
@@ -183,13 +184,13 @@ class _Bound:
             inside.update(zip(self._writes, result, strict=True))
 
     def _made(self, situation: str, sizes: Mapping[str, int]) -> "_Code":
-        optimised = optimize(self._layers[situation]())
+        optimised, _ = optimised_here(self._layers[situation](), self._weights)
         if optimised.packing not in self._packed:  # situations with equal packing share the packed weights
             known = {size: sizes[size.name] for size in optimised.packing.sizes if size.name in sizes}
             self._packed[optimised.packing] = packed(optimised, self._weights, known)
         weights = self._packed[optimised.packing]
         keeps_parts = any(weight_tree(node.layer, frozenset(node.bound)) for node in applications(optimised.layer))
-        if situation == "one" or keeps_parts:  # a single row needs no tiles
+        if situation == "last" or keeps_parts:  # the last position alone has no axis of positions to divide
             compiled = compile_layer(optimised.layer)
             return _Code(compiled.function, weights, [(identifier(s.name), s.name) for s in compiled.sizes])
         code = lowered(optimised.layer)

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from derivations.language.arrays.exponentials import RowExponentials
 from derivations.language.differentiation.preparation import prepared
 from derivations.language.differentiation.reverse import gradient, passes
 from derivations.language.layers.inlining import inlined
@@ -29,22 +28,22 @@ from derivations.language.layers.layer import Gradient, Layer, Repeat
 from numeric.codegen.lowering.choices import SWITCHES, Choice
 from numeric.codegen.lowering.module import LoweredLayer, lowered
 from numeric.codegen.lowering.source import FunctionSource
-from numeric.optimize import Optimised, optimize, packed
+from numeric.optimize import Optimised, packed
+from numeric.optimize.here import optimised_here
 from numeric.optimize.packing import at_path
 from numeric.optimize.ways import Way, Ways, ways_of
 from numeric.runtime.blas_threads import one_thread_in_blas
 from numeric.runtime.checks import InputContract, InputError
-from numeric.runtime.measured import exp2_over_exp
+from numeric.runtime.few_rows import few_rows_text
 from numeric.runtime.own_memory import own_memory
 from numeric.runtime.packed_weights import packed_weight
-from numeric.runtime.structure import WeightTree, applications, arrays_in, identifier, weight_tree
+from numeric.runtime.structure import WeightTree, applications, identifier, weight_tree
 from numeric.runtime.tiles import FEW, default_threads
 
 __all__ = ["Prepared", "PreparedGradient", "flat_weights", "nested", "prepare", "prepare_gradient"]
 
 
 DEFAULTS = {"epsilon": 1e-5}
-BASE_TWO = "base_two"
 PACKED = "packed_weights"  # named in `without`, it changes the weights and not the code
 
 
@@ -89,14 +88,19 @@ class Prepared:
 
     def explain(self) -> str:
         """Return the rewrites and the choices of the code, with the theorems that permit them."""
-        texts = [self.optimised.explain(), self.note, *(choice.text() for choice in self.choices), self.ways.text()]
+        choices = [choice.text() for choice in self.choices]
+        few = few_rows_text() if any(source.factors for source in self._sources) else ""
+        texts = [self.optimised.explain(), self.note, *choices, few, self.ways.text()]
         return "\n\n".join(filter(None, texts))
 
     @property
     def choices(self) -> tuple[Choice, ...]:
         """The choices in the code of the rewritten layer, and of the layers that it repeats."""
-        sources = (self.code.source, *self.code.source.blocks.values())
-        return tuple(choice for source in sources for choice in source.choices)
+        return tuple(choice for source in self._sources for choice in source.choices)
+
+    @property
+    def _sources(self) -> tuple[FunctionSource, ...]:
+        return (self.code.source, *self.code.source.blocks.values())
 
 
 def _rows(inputs: tuple[Any, ...]) -> int:
@@ -134,9 +138,7 @@ def _prepared(
 ) -> Prepared:
     """Prepare a layer whose inputs are checked as those of another layer, which takes the same inputs."""
     left_out = frozenset([without] if isinstance(without, str) else without)
-    note = "" if BASE_TWO in left_out else _against_powers_of_two(weights)
-    slower = {BASE_TWO} if note else set[str]()
-    optimised = optimize(layer, without=(left_out - {*SWITCHES, PACKED}) | slower)
+    optimised, note = optimised_here(layer, weights, without=left_out - {*SWITCHES, PACKED})
     # once here, so that a call has only its inputs to check
     contract = InputContract(checked, weights, sizes, defaults=DEFAULTS)
     code = lowered(optimised.layer, left_out & set(SWITCHES), optimised.pulled)
@@ -158,14 +160,7 @@ def _prepared(
     plain = arguments(_as_they_are)
     count = default_threads() if threads is None else _whole(threads)
     ways = ways_of(plain, plain if PACKED in left_out else arguments(_with_packed))
-    return Prepared(optimised, code, ways, count, contract, note if optimised.layer.has(RowExponentials) else "")
-
-
-def _against_powers_of_two(weights: Mapping[str, Any]) -> str:
-    """Return why exponentials keep the base e on this computer, or an empty text where powers of two are as fast."""
-    dtypes = (weight.dtype for weight in arrays_in(weights) if weight.dtype.kind == "f")
-    ratio = exp2_over_exp(next(dtypes, np.dtype(np.float64)))
-    return f"{BASE_TWO}: left out, since powers of two take {ratio:.1f} times as long here" if ratio > 1 else ""
+    return Prepared(optimised, code, ways, count, contract, note)
 
 
 def _whole(threads: Any) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["limit_this_thread", "one_thread_in_blas"]
+__all__ = ["limit_this_thread", "may_use_threads", "one_thread_in_blas"]
 
 _entering = threading.Lock()
 _limits: list[None] = []  # one for each that has entered
@@ -50,6 +50,11 @@ def limit_this_thread() -> None:
     """Limit BLAS to one thread for calls from this thread, in libraries that count threads for each calling thread."""
     for library in _libraries(of_each_thread=True):
         _set(library, 1)
+
+
+def may_use_threads() -> bool:
+    """Return whether products may use several threads: no thread of this process is inside such a block."""
+    return not _limits
 
 
 @lru_cache(maxsize=2)

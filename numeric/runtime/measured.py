@@ -5,12 +5,12 @@ Source       NumPy, documentation of CPU build options: which functions have vec
 
 import time
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
-__all__ = ["exp2_over_exp"]
+__all__ = ["exp2_over_exp", "seconds_of"]
 
 ENTRIES = 1 << 14  # as many as the first-level cache of a core holds, so that only the function counts
 ROUNDS = 7  # of which the fastest counts: what else the processor does can only make a call slower
@@ -20,13 +20,15 @@ ROUNDS = 7  # of which the fastest counts: what else the processor does can only
 def exp2_over_exp(dtype: Any) -> float:
     """Return the time of powers of two divided by that of powers of e: less than 1 where powers of two are faster."""
     x = np.linspace(-20, 0, ENTRIES, dtype=dtype)
-    return _seconds(np.exp2, x) / _seconds(np.exp, x)
+    out = np.empty_like(x)
+    return seconds_of(partial(np.exp2, x, out=out)) / seconds_of(partial(np.exp, x, out=out))
 
 
-def _seconds(function: Callable[..., Any], x: Any) -> float:
-    out, times = np.empty_like(x), list[float]()
+def seconds_of(call: Callable[[], Any]) -> float:
+    """Return the time of the fastest of several calls."""
+    times = list[float]()
     for _ in range(ROUNDS):
         before = time.perf_counter()
-        function(x, out=out)
+        call()
         times.append(time.perf_counter() - before)
     return min(times)

@@ -23,7 +23,7 @@ from derivations.language.layers.passing import with_arrays_passed
 from numeric.codegen.compile import PRIMITIVES, CompiledLayer, compile_layer
 from numeric.codegen.formula_printer import CompileError
 from numeric.codegen.lowering.expressions import applied_to_members
-from numeric.codegen.lowering.names import TILES, beside_own
+from numeric.codegen.lowering.names import HELPERS, beside_own
 from numeric.codegen.lowering.pullbacks import pullbacks_of
 from numeric.codegen.lowering.source import FunctionSource
 from numeric.codegen.printer import Call
@@ -110,8 +110,9 @@ def _text(sources: list[FunctionSource], plain: dict[str, CompiledLayer]) -> str
     ]
     imports += ["from numeric.runtime.special import special"] if "special." in functions else []
     imports += ["", *([f"from numeric.runtime.primitives import {', '.join(primitives)}"] if primitives else [])]
-    tiles = [name for name in TILES if f"{name}(" in functions]
-    imports += [f"from numeric.runtime.tiles import {', '.join(tiles)}"] if tiles else []
+    for module, helpers in HELPERS.items():
+        called = [name for name in helpers if f"{name}(" in functions]
+        imports += [f"from {module} import {', '.join(called)}"] if called else []
     name = sources[-1].layer.name
     head = f'"""The layer `{name}` over NumPy arrays, in tiles of rows; inputs may have batch axes in front."""'
     return "\n".join([head, "", *imports]).rstrip("\n") + "\n\n\n" + functions

@@ -8,9 +8,9 @@ from typing import Any
 
 from numeric.runtime.structure import RESERVED, identifier
 
-__all__ = ["OWN", "TILES", "all_rows_of", "beside_own", "names_of", "of_items", "with_derived"]
+__all__ = ["HELPERS", "OWN", "all_rows_of", "beside_own", "names_of", "of_items", "with_derived"]
 
-TILES = (  # the functions of `numeric.runtime.tiles` that the code calls
+_TILES = (
     "column_of_ones",
     "each_tile",
     "empty_rows",
@@ -23,12 +23,13 @@ TILES = (  # the functions of `numeric.runtime.tiles` that the code calls
     "row_of",
     "shaped",
 )
+HELPERS = {"numeric.runtime.few_rows": ("rows_times",), "numeric.runtime.tiles": _TILES}  # which the code calls
 LOCALS = (
     *("batch", "dtype", "items", "lowest", "threads", "tile", "weights"),
     *("first", "last", "begin", "end", "g", "t", "count", "rows", "low", "high"),
     *("a", "b", "heads_at_once", "c", "e", "keys_at_once"),
 )
-OWN = frozenset({*RESERVED, *TILES, *LOCALS})
+OWN = frozenset({*RESERVED, *(name for names in HELPERS.values() for name in names), *LOCALS})
 NUMBERED = re.compile(r"(loop|piece)_\d+")
 
 

@@ -42,7 +42,8 @@ def _by_weights(writer: TileWriter, rows: Register, right: Array, target: Regist
     if not _is_of_family(writer, right) and rows.layout is not Layout.HEADS:
         # the rows of all items are one matrix: one large product instead of a product for each item
         writer.schedule.factors.add(text)
-        return _matmul(writer, rows, text, result(writer, _form(is_matrix, False), columns, "1", target))
+        out = result(writer, _form(is_matrix, False), columns, "1", target)
+        return _matmul(writer, rows, text, out, "rows_times" if is_matrix else "np.matmul")
     heads = as_heads(writer, rows)
     out = result(writer, _form(is_matrix, True), columns, _count(writer, heads, right), target)
     return _matmul(writer, heads, text, out)
@@ -64,8 +65,8 @@ def _form(is_matrix: bool, is_of_heads: bool) -> Layout:
     return Layout.ROWS if is_matrix else Layout.NUMBERS
 
 
-def _matmul(writer: TileWriter, left: Register, right: str, out: Register) -> Register:
-    return writer.emit("np.matmul({0}, " + right + ", out={out})", (left,), out)
+def _matmul(writer: TileWriter, left: Register, right: str, out: Register, function: str = "np.matmul") -> Register:
+    return writer.emit(function + "({0}, " + right + ", out={out})", (left,), out)
 
 
 # --- all rows of the items of a tile --------------------------------------------------------------------------------

@@ -26,13 +26,13 @@ from numeric.codegen.syntax import names_in, statements
 from numeric.optimize import optimize
 from numeric.optimize.standalone.definitions import definitions, needed, renamed
 from numeric.optimize.standalone.weights import WeightsSource
-from numeric.runtime import blas_threads, teams, tiles
+from numeric.runtime import blas_threads, few_rows, measured, teams, tiles
 from numeric.runtime.structure import identifier
 
 __all__ = ["optimised_source"]
 
 STANDARD = {"math": "import math", "reduce": "from functools import reduce"}
-MACHINERY = (tiles, teams, blas_threads)
+MACHINERY = (few_rows, measured, tiles, teams, blas_threads)
 LIBRARIES = {"np": "import numpy as np", "special": "from scipy import special"}
 
 

@@ -330,7 +330,7 @@ def test_a_pass_may_be_left_out():
 
 @pytest.mark.parametrize(("ratio", "has_powers_of_two"), [(0.5, True), (2.0, False)])
 def test_powers_of_two_are_taken_where_they_are_faster(ratio: float, has_powers_of_two: bool, monkeypatch) -> None:
-    monkeypatch.setattr(sys.modules["numeric.optimize.prepare"], "exp2_over_exp", lambda dtype: ratio)
+    monkeypatch.setattr(sys.modules["numeric.optimize.here"], "exp2_over_exp", lambda dtype: ratio)
     weights, (x,), _, _ = drawn(encoder_layer(), (2,))
     found = prepare(encoder_layer(), weights)
     note = "base_two: left out, since powers of two take 2.0 times as long here"

@@ -122,7 +122,7 @@ def test_only_what_is_called_is_carried():
     assert "tiles" not in optimised_source(layer("positional_encoding"))
     assert "online_step" not in optimised_source(layer("feed_forward"))
     source = optimised_source(layer("feed_forward"))
-    assert "register_at_fork" in source and "def default_threads" not in source
+    assert "register_at_fork" in source and "def product_of_heads" not in source
     assert "scipy" not in source and "from scipy import special" in optimised_source(layer("feed_forward_gelu"))
 
 

@@ -13,17 +13,16 @@ def test_the_ratio_is_that_of_the_fastest_calls(monkeypatch: pytest.MonkeyPatch)
     clock = [0.0]
     cost = {np.exp2: iter([5.0, 3.0, *[4.0] * 5]), np.exp: iter([9.0, *[6.0] * 6])}
 
-    def called(function):
-        def call(x, out):
-            clock[0] += next(cost[function])
-            return function(x, out=out)
+    def timed(call):
+        def paid() -> None:
+            clock[0] += next(cost[call.func])
+            call()
 
-        return call
+        return seconds(paid)
 
+    seconds = measured.seconds_of
     monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
-    monkeypatch.setattr(
-        measured, "_seconds", lambda function, x, seconds=measured._seconds: seconds(called(function), x)
-    )
+    monkeypatch.setattr(measured, "seconds_of", timed)
     assert exp2_over_exp.__wrapped__(np.dtype(np.float32)) == 3 / 6
 
 
