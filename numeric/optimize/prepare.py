@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,7 +37,7 @@ from numeric.runtime.few_rows import few_rows_text
 from numeric.runtime.own_memory import own_memory
 from numeric.runtime.packed_weights import packed_weight
 from numeric.runtime.structure import WeightTree, applications, identifier, weight_tree
-from numeric.runtime.tiles import FEW, default_threads
+from numeric.runtime.tiles import default_threads, undivided
 
 __all__ = ["Prepared", "PreparedGradient", "flat_weights", "nested", "prepare", "prepare_gradient"]
 
@@ -74,7 +73,8 @@ class Prepared:
     def _results(self, way: Way, rows: int, inputs: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         # a single tile leaves NumPy's products to the threads of BLAS; where threads of this package divide the rows,
         # those of BLAS would alternate with them, and spin while they wait
-        with one_thread_in_blas() if self.threads == 1 or rows >= FEW or way.one_thread else nullcontext():
+        divided = self.threads == 1 or rows >= way.undivided or way.one_thread
+        with one_thread_in_blas() if divided else undivided(way.undivided):
             return self.code.function(*inputs, **way.arguments, **named, threads=self.threads)
 
     def __repr__(self) -> str:
@@ -159,7 +159,7 @@ def _prepared(
 
     plain = arguments(_as_they_are)
     count = default_threads() if threads is None else _whole(threads)
-    ways = ways_of(plain, plain if PACKED in left_out else arguments(_with_packed))
+    ways = ways_of(plain, plain if PACKED in left_out else arguments(_with_packed), count)
     return Prepared(optimised, code, ways, count, contract, note)
 
 

@@ -13,6 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import accumulate
@@ -38,10 +39,12 @@ __all__ = [
     "product_of_rows",
     "row_of",
     "shaped",
+    "undivided",
 ]
 
 FEW = 128  # rows that are not divided: threads of BLAS wait for one another at every product, and spin meanwhile
 ROWS = 512  # of a tile: as large as its intermediates may be for the second-level cache of a core
+EXTRA = 56  # rows whose time a tile takes beside that of its own, in calls and in products of fewer rows
 KEYS = 1024  # of a tile of keys, about, where there are many more
 SCORES = 1 << 18  # entries of the scores of all heads of a tile that are worked on together
 
@@ -92,7 +95,7 @@ def default_threads() -> int:
 def each_tile(loops: Sequence[Callable[[Tile], None]], items: int, n: int, threads: int) -> None:
     """Call the bodies of loops with the tiles of `items` times `n` rows, on several threads where rows are many."""
     count = items * n
-    if 0 < count < FEW and threads > 1:
+    if 0 < count < max(FEW, _undivided.rows) and threads > 1:
         work = partial(_through, loops, count, (0, items, 0, n))
         work() if count == 1 else _with_short_buffers(work)  # of one row nothing is copied
     elif count:
@@ -100,6 +103,24 @@ def each_tile(loops: Sequence[Callable[[Tile], None]], items: int, n: int, threa
         # a tile of whole items never waits; with parts of items, all must end one loop before the next begins
         for together in [loops] if rows >= n else [[body] for body in loops]:
             each_one(partial(_through, together, rows), places, threads)
+
+
+@contextmanager
+def undivided(rows: int) -> Iterator[None]:
+    """Do not divide loops over fewer than so many rows that this thread begins inside such a block."""
+    before = _undivided.rows
+    _undivided.rows = rows
+    try:
+        yield
+    finally:
+        _undivided.rows = before
+
+
+class _Undivided(threading.local):
+    rows = 0  # `FEW` and fewer are never divided
+
+
+_undivided = _Undivided()
 
 
 def _through(loops: Iterable[Callable[[Tile], None]], rows: int, place: Place) -> None:
@@ -239,11 +260,26 @@ def of_batch(x: Any, batch: tuple[int, ...], own: tuple[int, ...]) -> Any:
     return x[(*(0,) * more, *once)]
 
 
+@lru_cache(maxsize=64)
 def _divided(items: int, n: int, threads: int) -> tuple[int, list[Place]]:
-    """Return the number of rows of a tile, about `ROWS`, and the tiles: whole items, or parts of one item."""
-    together = min(max(1, ROWS // n), math.ceil(items / threads))
-    at_once = threads if items < threads else 1  # threads that work on one item
-    parts = at_once * max(1, round(n / (ROWS * at_once))) if n >= min(FEW, ROWS) else 1
+    """Return the number of rows of a tile, and the tiles: whole items, or parts of one item.
+
+    Of all ways with at most about `ROWS` rows in a tile, it is the one that takes least time if a tile takes as long as
+    its rows and `EXTRA` more.
+    """
+
+    def cost(together: int, parts: int) -> int:
+        rounds, left = divmod(math.ceil(items / together) * parts, threads)
+        of_one = together * math.ceil(n / parts) + EXTRA
+        # one tile alone in the last round is the last one, which has the items that are left
+        last = of_one if left != 1 or parts > 1 else ((items - 1) % together + 1) * n + EXTRA
+        # with parts of items, threads wait for one another at every loop
+        return rounds * of_one + (last if left else 0) + (EXTRA // 2 if parts > 1 else 0)
+
+    least = max(1, round(n / ROWS))
+    ways = [(1, parts) for parts in range(least, max(least, n // FEW * threads) + 1)]
+    ways += [(together, 1) for together in range(2, min(items, ROWS // n) + 1)]
+    together, parts = min(ways, key=lambda way: cost(*way))
     size = math.ceil(n / parts)
     firsts, begins = range(0, items, together), range(0, n, size)
     return together * size, [(f, min(f + together, items), b, min(b + size, n)) for f in firsts for b in begins]

@@ -10,7 +10,7 @@ from derivations.attention import multi_head_attention
 from derivations.feed_forward.feed_forward import feed_forward
 from numeric.optimize.prepare import prepare
 from numeric.optimize.ways import Way, Ways
-from numeric.runtime import packed_weights
+from numeric.runtime import packed_weights, tiles
 from numeric.runtime.packed_weights import PackedWeight
 from tests.numeric.runtime.test_packed_weights import Spoken
 
@@ -32,8 +32,12 @@ def weights_of(d: int = 128, d_ff: int = 256) -> dict[str, Any]:
 def test_all_ways_compute_the_layer(spoken: Spoken) -> None:
     weights, layer = weights_of(), feed_forward()
     step, plain = prepare(layer, weights), prepare(layer, weights, without=["packed_weights"])
-    assert [way.name for way in step.ways.ways] == ["numpy", "packed", "packed, on threads"]
-    assert len(plain.ways.ways) == 1 and not spoken.rows
+    assert [way.name for way in step.ways.ways if "undivided" not in way.name] == [
+        "numpy",
+        "packed",
+        "packed, on threads",
+    ]
+    assert not any("packed" in way.name for way in plain.ways.ways) and not spoken.rows
     for rows in (1, 5, 300):
         x = np.random.default_rng(rows).normal(size=(rows, 128))
         expected = plain(x)
@@ -52,7 +56,8 @@ def test_weights_of_heads_side_by_side_are_packed_too(spoken: Spoken) -> None:
         p.name: rng.normal(size=(128, 128)) for p in layer.parameters if len(p.shape) == 2
     }
     step, plain = prepare(layer, weights), prepare(layer, weights, without=["packed_weights"])
-    assert any(isinstance(each, PackedWeight) for each in step.ways.ways[1].arguments.values())
+    (packed,) = (way for way in step.ways.ways if way.name == "packed")
+    assert any(isinstance(each, PackedWeight) for each in packed.arguments.values())
     inputs = [rng.normal(size=(2, 9, 128)) for _ in layer.inputs]
     np.testing.assert_allclose(step(*inputs), plain(*inputs), rtol=1e-12, atol=1e-12)
 
@@ -60,6 +65,7 @@ def test_weights_of_heads_side_by_side_are_packed_too(spoken: Spoken) -> None:
 def test_the_fastest_is_taken_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
     slow, quick, few = Way("numpy", {}), Way("packed", {}), Way("packed, on threads", {}, most=8)
     ways, calls = Ways((slow, quick, few)), list[str]()
 
@@ -67,16 +73,36 @@ def test_the_fastest_is_taken_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
         calls.append(way.name)
         clock[0] += {"numpy": 0.03, "packed": 0.02, "packed, on threads": 0.01}[way.name]
 
-    assert ways.text() == "packed_weights: chosen at the first call"
+    assert ways.text() == "ways: 3, timed at the first call with about so many rows"
     assert ways.way(40, call) is quick
     assert "packed, on threads" not in calls
     before = len(calls)
     assert ways.way(63, call) is quick and len(calls) == before, "rows up to the next power of two are alike"
     assert ways.way(4, call) is few
-    assert ways.text() == "packed_weights: from 4 rows packed, on threads (3.00), from 32 rows packed (1.50)"
+    assert ways.text() == "ways: from 4 rows packed, on threads (3.00), from 32 rows packed (1.50)"
 
 
-def test_one_way_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
-    ways = Ways((Way("numpy", {}),))
-    assert ways.way(10, lambda way: pytest.fail("it was called")) is ways.ways[0]
-    assert ways.text() == "" and ways.taken == {}
+def test_one_way_is_not_timed() -> None:
+    ways = Ways((Way("numpy", {}), Way("for some", {}, least=20, most=30)))
+    for rows in (10, 19, 30):
+        assert ways.way(rows, lambda way: pytest.fail("it was called")) is ways.ways[0]
+    assert ways.taken == {} and Ways((Way("numpy", {}),)).text() == ""
+
+
+@pytest.mark.parametrize("rows, is_timed", [(127, False), (128, True), (511, True), (512, False)])
+def test_some_hundred_rows_may_be_left_to_the_threads_of_blas(rows: int, is_timed: bool, monkeypatch) -> None:
+    weights, x = weights_of(), np.random.default_rng(rows).normal(size=(rows, 128))
+    alone = prepare(feed_forward(), weights, threads=1, without=["packed_weights"])
+    assert len(alone.ways.ways) == 1, "one thread divides nothing"
+    step = prepare(feed_forward(), weights, threads=2, without=["packed_weights"])
+    expected = alone(x)
+    np.testing.assert_allclose(step(x), expected, rtol=1e-12, atol=1e-12)
+    assert bool(step.ways.taken) == is_timed
+    pieces: list[int] = []
+    divided = tiles.each_one
+    monkeypatch.setattr(tiles, "each_one", lambda act, work, threads: pieces.append(1) or divided(act, work, threads))
+    for way in step.ways.ways:
+        pieces.clear()
+        np.testing.assert_allclose(step._results(way, rows, (x,), {}), expected, rtol=1e-12, atol=1e-12)
+        assert bool(pieces) == (rows >= way.undivided)
+    assert [way.undivided for way in step.ways.ways] == [128, 512]

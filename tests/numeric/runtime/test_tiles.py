@@ -37,7 +37,7 @@ def test_many_rows_are_divided_and_few_are_not():
     assert counts == {127: 1, 256: 2, 4096: 8}
 
 
-@pytest.mark.parametrize("items, n, threads", [(1, 7, 2), (9, 128, 2), (9, 128, 1), (3, 600, 2)])
+@pytest.mark.parametrize("items, n, threads", [(1, 7, 2), (9, 128, 2), (9, 128, 1), (4, 600, 2)])
 def test_whole_items_go_through_all_loops_at_once(items: int, n: int, threads: int):
     seen: list[tuple[int, tiles.Place]] = []
     each_tile([lambda tile, i=i: seen.append((i, tile.place)) for i in range(3)], items, n, threads)
@@ -45,6 +45,30 @@ def test_whole_items_go_through_all_loops_at_once(items: int, n: int, threads: i
         assert [number for number, other in seen if other == place] == [0, 1, 2]
     if threads == 1:
         assert [number for number, _ in seen] == [0, 1, 2] * (len(seen) // 3)
+
+
+@pytest.mark.parametrize(
+    "items, n, threads, expected",
+    [
+        (3, 456, 2, [228] * 6),  # one item for each tile would leave a thread idle for a third of the time
+        (4, 456, 2, [456] * 4),
+        (13, 169, 2, [507] * 4 + [169]),  # two tiles for one thread, and two and what is left for the other
+        (8, 157, 2, [314] * 4),
+        (3, 456, 16, [92, 92, 92, 92, 88] * 3),
+        (9, 128, 1, [384] * 3),
+    ],
+)
+def test_threads_have_as_much_to_do_as_one_another(items: int, n: int, threads: int, expected: list[int]):
+    found, lock = [], threading.Lock()
+
+    def note(tile: Tile) -> None:
+        first, last, begin, end = tile.place
+        with lock:
+            found.append((first, begin, (last - first) * (end - begin)))
+            assert found[-1][2] <= tile.rows
+
+    each_tile([note], items, n, threads)
+    assert [rows for _, _, rows in sorted(found)] == expected
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
