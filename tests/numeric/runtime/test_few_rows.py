@@ -9,14 +9,14 @@ from numeric.runtime import few_rows
 from numeric.runtime.blas_threads import one_thread_in_blas
 from numeric.runtime.few_rows import rows_times
 
-MEASURED = few_rows.panels_over_product
+MEASURED = few_rows._panels_over_product
 
 
 @pytest.fixture
 def in_panels(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """Panels are taken as faster; the shapes of their products with few rows are noted."""
     shapes: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(few_rows, "panels_over_product", lambda: 0.5)
+    monkeypatch.setattr(few_rows, "_panels_over_product", lambda: 0.5)
     for name in ("_multiply", "_multiply_turned"):
         original = getattr(few_rows, name)
 
@@ -57,7 +57,7 @@ def test_panels_are_the_product(in_panels: list[Any], shape: tuple[int, int, int
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_threads_divide_whole_panels(in_panels: list[Any], monkeypatch: pytest.MonkeyPatch, turned: bool) -> None:
-    monkeypatch.setattr(few_rows, "ENOUGH", 0)
+    monkeypatch.setattr(few_rows, "LARGE", 0)
     monkeypatch.setattr(few_rows, "default_threads", lambda: 3)
     rows, matrix = numbers(3, 900), numbers(900, 1000)
     out = np.empty((3, 1000), np.float32)
@@ -93,7 +93,7 @@ def test_panels_are_taken_only_where_they_are_clearly_faster(
     in_panels: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     times = {"panels": 0.8, "product": 1.0}
-    monkeypatch.setattr(few_rows, "panels_over_product", few_rows_measured := MEASURED.__wrapped__)
+    monkeypatch.setattr(few_rows, "_panels_over_product", few_rows_measured := MEASURED.__wrapped__)
     monkeypatch.setattr(few_rows, "seconds_of", lambda call: times["product" if call.func is np.matmul else "panels"])
     assert few_rows_measured() == 0.8
     rows, matrix = numbers(4, 768), numbers(768, 900)
