@@ -115,6 +115,13 @@ class Draft:
         self.rewrites.append(Rewrite(name, theorem, gone, ()))
         self._readers = None
 
+    def define(self, name: str, variable: Variable, value: Array, fresh: Iterable[Equation]) -> None:
+        """Define new variables, and write a right-hand side with them that is equal by definition."""
+        after = (*fresh, self._at(variable, value))
+        self.rewrites.append(Rewrite(name, "definition", (self.equations[variable],), after))
+        self._put(after, (variable,))
+        self._readers = None
+
     def substitute(self, variable: Variable, value: Array) -> None:
         """Set a right-hand side that is equal by definition, such as the application of an optimised layer."""
         self.equations[variable] = self._at(variable, value)

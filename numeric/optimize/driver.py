@@ -29,6 +29,7 @@ from numeric.optimize.draft import Draft
 from numeric.optimize.folded_norm import folded_norm
 from numeric.optimize.gradients import wide_gradients
 from numeric.optimize.norm_gradients import norm_gradients
+from numeric.optimize.opened_parts import opened_parts
 from numeric.optimize.patterns import defined, is_weight, named_variable
 from numeric.optimize.product_order import product_order
 from numeric.optimize.pullbacks import pulled_layers, with_named_pullbacks
@@ -52,6 +53,7 @@ PASSES: Mapping[str, Callable[[Draft], bool]] = {  # in the order in which they 
     "deferred_normalisation": deferred_normalisation,
     "base_two": base_two,
     "scaled_queries": scaled_queries,
+    "opened_parts": opened_parts,
     "wide_projections": wide_projections,
     "summed_products": summed_products,
     "wide_gradients": wide_gradients,

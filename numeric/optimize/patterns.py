@@ -10,7 +10,9 @@ from functools import reduce
 from sympy import Basic, Expr
 
 from derivations.language.arrays.binding import replace_free
+from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.expression import Array, Member, Plus, Product, RowBroadcast, Variable
+from derivations.language.arrays.shapes import Blocks, total
 from derivations.language.layers.layer import Equation
 from derivations.language.layers.names import is_name
 from numeric.optimize.draft import Draft
@@ -23,6 +25,7 @@ __all__ = [
     "bias_with",
     "biased",
     "defined",
+    "flat_columns",
     "joined_name",
     "named_variable",
     "of_sizes",
@@ -30,7 +33,7 @@ __all__ = [
     "terms",
 ]
 
-_VARIANT = re.compile(r"(_(plain|scaled|gained|shifted))+$")  # suffixes that passes add to names
+_VARIANT = re.compile(r"(_(plain|scaled|gained|shifted|wide))+$")  # suffixes that passes add to names
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,12 @@ def named_variable(name: Array) -> Variable:
     """Return the variable that a name denotes, or to which it belongs as a member."""
     variable: Variable = name.args[0] if isinstance(name, Member) else name
     return variable
+
+
+def flat_columns(node: Array) -> Array:
+    """Return an expression whose columns are numbered, and not in blocks."""
+    along = node.shape[-1]
+    return ColumnRange(node, 0, total(along)) if isinstance(along, Blocks) else node
 
 
 def terms(node: Array) -> Iterator[Array]:

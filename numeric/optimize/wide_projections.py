@@ -15,7 +15,7 @@ from derivations.language.arrays.expression import Array, Member, Variable
 from derivations.language.arrays.shapes import Axis, Blocks, total
 from derivations.language.layers.layer import Equation
 from numeric.optimize.draft import Draft
-from numeric.optimize.patterns import Affine, affine, biased, joined_name, named_variable
+from numeric.optimize.patterns import Affine, affine, biased, flat_columns, joined_name, named_variable
 from numeric.optimize.rewrite import Proposal
 
 __all__ = ["wide_projections"]
@@ -29,7 +29,7 @@ def wide_projections(draft: Draft) -> bool:
     groups: dict[Array, list[Affine]] = {}
     for equation in draft.equations.values():
         found = affine(equation, draft)
-        if found is not None and isinstance(found.rows, Variable) and len(found.rows.shape) == 2 and _cuttable(found):
+        if found is not None and isinstance(found.rows, Variable) and len(found.rows.shape) == 2:
             groups.setdefault(found.rows, []).append(found)
     done = False
     for products in groups.values():
@@ -37,12 +37,6 @@ def wide_projections(draft: Draft) -> bool:
         if len(products) > 1 or isinstance(products[0].weight, Member):
             done |= draft.propose("wide_projections", _proposal(draft, products))
     return done
-
-
-def _cuttable(product: Affine) -> bool:
-    """Return whether a product can become a range of columns: a member of a family must not have blocks of columns."""
-    columns = product.weight.shape[-1]
-    return not (isinstance(product.weight, Member) and isinstance(columns, Blocks))
 
 
 def _proposal(draft: Draft, products: list[Affine]) -> Proposal:
@@ -68,7 +62,10 @@ def _proposal(draft: Draft, products: list[Affine]) -> Proposal:
     for product, along in zip(products, columns, strict=True):
         cut: Array = P if len(products) == 1 else ColumnRange(P, start, along)
         over = product.equation.over
-        replaced[product.variable] = cut if over is None else ColumnBlock(cut, over[0])
+        of_one = cut if over is None else ColumnBlock(cut, over[0])
+        own = product.variable.shape[-1]
+        # the columns of a member of a family are blocks of a block
+        replaced[product.variable] = ColumnRange(of_one, 0, own) if over and isinstance(own, Blocks) else of_one
         start = start + total(along)
     heads = any(isinstance(product.weight, Member) for product in products)
     theorem = OF_HEADS if heads else OF_COLUMNS
@@ -78,7 +75,7 @@ def _proposal(draft: Draft, products: list[Affine]) -> Proposal:
 def _wide(weight: Array, product: Affine) -> Array:
     """Return the weights of all members of a family, concatenated."""
     over = product.equation.over
-    return weight if over is None else Concatenate(weight, *over)
+    return weight if over is None else Concatenate(flat_columns(weight), *over)
 
 
 def _zeros(along: Axis) -> Array:

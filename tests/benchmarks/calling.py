@@ -19,7 +19,7 @@ import numpy as np
 
 from derivations.transformer.encoder import encoder, encoder_layer
 from numeric.optimize.prepare import Prepared, prepare
-from numeric.runtime import tiles
+from numeric.runtime import few_rows, tiles
 from tests.benchmarks.encoder_peers import EncoderShape, Forward, random_input, random_weights, tuned
 from tests.benchmarks.race import rounded
 from tests.benchmarks.timing import PAUSE
@@ -59,7 +59,8 @@ def _of_one_layer(few: Sequence[float], many: Sequence[float]) -> list[float]:
 def numpy_calls(ours: Prepared, X: Any) -> list[Callable[[], Any]]:
     """Return the NumPy calls that a layer makes, with the arrays it makes them on, in their order."""
     calls: list[Callable[[], Any]] = []
-    with _recorded(ours.code.function.__globals__, calls), _recorded(vars(tiles), calls):
+    few = vars(few_rows)
+    with _recorded(ours.code.function.__globals__, calls), _recorded(vars(tiles), calls), _recorded(few, calls):
         ours(X, check=False)
     return calls
 

@@ -102,7 +102,7 @@ def layer_of(shape: DrawnShape) -> Layer:
     """Return the layer of a shape, whose inputs are rows X, and the memory of a decoder."""
     gated, d_k = shape.kind == "llama", Integer(shape.d_model // shape.h)
     shared = shape.h // shape.groups
-    heads = {"heads": Integer(shared), "groups": Integer(shape.groups)} if gated else {"heads": Integer(shape.h)}
+    heads = {"heads": Integer(shared), "groups": Integer(shape.groups)} if shared > 1 else {"heads": Integer(shape.h)}
     positions = Rotary() if gated else None
     attention = Attention(**heads, d_k=d_k, d_v=d_k, biases=(not gated,) * 4, positions=positions)
     network = FeedForward({"relu": relu, "gelu": gelu, "swiglu": silu}[shape.activation], gated, biases=not gated)

@@ -13,7 +13,18 @@ from sympy import Add, Expr, Integer, KroneckerDelta, Symbol, expand, sympify
 from sympy.printing.str import StrPrinter
 
 from derivations.language.arrays.expression import Array, Shape, avoiding, require
-from derivations.language.arrays.shapes import Blocks, Place, Sized, axis, flat, same_size, shape_text, sum_along, total
+from derivations.language.arrays.shapes import (
+    Blocks,
+    Pair,
+    Place,
+    Sized,
+    axis,
+    flat,
+    same_size,
+    shape_text,
+    sum_along,
+    total,
+)
 
 __all__ = ["ColumnConcatenation", "ColumnRange"]
 
@@ -53,7 +64,9 @@ class ColumnConcatenation(Array):
             number = _block_of(column, starts)
             if number is not None:
                 part, rest = self.args[number], expand(column - starts[number])
-                return part.entry(*places[:-1], rest)
+                # a plain index does not say in which block it is
+                if not (isinstance(part.shape[-1], Blocks) and rest.is_Symbol):
+                    return part.entry(*places[:-1], rest)
         avoid = avoiding(self, places)
 
         def chosen(part: Array, start: Expr) -> Expr:
@@ -118,6 +131,8 @@ class ColumnRange(Array):
     def _entry(self, *places: Place) -> Expr:
         matrix, start, _ = self.args
         column, along = start + flat(places[-1]), matrix.shape[-1]
+        if isinstance(along, Blocks) and along.count == 1:
+            return matrix.entry(*places[:-1], Pair(Integer(0), column, along.size))
         if not isinstance(along, Blocks) or not isinstance(column, Symbol):
             return matrix.entry(*places[:-1], column)
 

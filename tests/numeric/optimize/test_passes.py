@@ -13,11 +13,11 @@ from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.columns import ColumnRange
 from derivations.language.arrays.exponentials import Normalised, RowExponentials
 from derivations.language.arrays.expression import Array, Product, array, mask_array
-from derivations.language.arrays.functions import CausalMask, MaskConjunction, RowSoftmax, WindowMask
+from derivations.language.arrays.functions import CausalMask, MaskConjunction, RowSoftmax, WindowMask, relu
 from derivations.language.layers.inlining import inlined
 from derivations.language.layers.layer import Apply, Equation, Equations, Layer, part
 from derivations.language.layers.names import subexpressions
-from derivations.symbols import d_ff, d_k, index, n, scalar, size
+from derivations.symbols import d_ff, d_k, d_model, index, m, n, scalar, size
 from derivations.transformer.decoder import decoder_layer
 from derivations.transformer.encoder import encoder, encoder_layer
 from numeric.optimize import PASSES, Rewrite, optimize
@@ -60,18 +60,40 @@ def test_an_encoder_layer_gets_one_product_for_queries_keys_and_values() -> None
     assert any(e.value.has(1 / (sqrt(d_k) * log(2))) for e in found.packing.equations)
 
 
-def test_a_group_of_queries_gets_one_product_with_weights_that_the_layer_around_it_packs() -> None:
+def test_the_queries_of_all_groups_are_one_product_and_so_is_the_output() -> None:
     found = optimize(layer("grouped_query_attention"))
     (applied,), (group,) = nodes(found.layer, Apply), found.parts.values()
-    assert applied.layer == group.layer
-    assert set(applied.bound) == {"W_O", "W_Q_wide"}
+    assert applied.bound == {} and not applied.layer.parameters, "no weight is left in the group"
+    assert not nodes(applied.layer, SumOver) and not nodes(found.layer, SumOver)
     assert not group.packing.outputs
-    assert {p.name for p in found.layer.parameters} == {"W_O", "W_Q_wide", "W_K_wide", "W_V_wide"}
-    (queries,) = [e for e in group.layer.equations if e.value.has(group.layer.parameters[-1])]
-    assert queries.over is None  # one product for all heads of the group
+    assert {p.name for p in found.layer.parameters} == {"W_O_wide", "W_Q_wide_2", "W_K_wide", "W_V_wide"}
+    products = [e for e in found.layer.equations if isinstance(e.value, Product)]
+    assert len(products) == 4 and all(e.over is None for e in products)
     (packed,) = [e for e in found.packing.equations if e.variable.name == "W_Q_wide"]
-    assert packed.over is not None
     assert any(e.value.has(1 / sqrt(d_k)) for e in packed.value.layer.equations)  # the factor of the scores
+
+
+def test_with_one_set_of_rows_all_projections_of_the_groups_are_one_product() -> None:
+    grouped, X, let = layer("grouped_query_attention"), array("X", n, d_model), Equations()
+    found = optimize(Layer("around", (X,), (), let, let("Y")(part("attention", grouped.xreplace({m: n}))(X, X, X))))
+    assert len([e for e in found.layer.equations if isinstance(e.value, Product)]) == 2
+
+
+def test_products_of_rows_that_differ_between_the_members_stay_inside() -> None:
+    X, W, U, V = array("X", n, d_k), array("W", d_k, d_k), array("U", d_k, d_k), array("V", 2, d_k, d_k)
+    let, i = Equations(), index("i")
+    H = let("H")(X @ W)
+    P = let("P", over=(i, Integer(2)))(relu(H @ V[i]))
+    S = let("S")(SumOver(P[i], i, Integer(2)))
+    inner = Layer("inner", (X, W, U, V), (), let, let("Y")(S @ U))
+    let, a, g = Equations(), index("a"), size("g")
+    rows, W_all = array("R", g, n, d_k), array("W_all", g, d_k, d_k)
+    U_all, V_all = array("U_all", g, d_k, d_k), array("V_all", g, 2, d_k, d_k)
+    Z = let("Z", over=(a, g))(part("inner", inner)(rows[a], W_all[a], U_all[a], V_all[a]))
+    found = optimize(Layer("outer", (rows,), (W_all, U_all, V_all), let, let("S")(SumOver(Z[a], a, g))))
+    (applied,) = nodes(found.layer, Apply)
+    assert rows[a] in applied.arguments and applied.bound["W"] == W_all[a], "the first product stays"
+    assert "U" not in applied.bound and nodes(found.layer, Product), "the last one leaves"
 
 
 def test_a_part_with_weights_of_its_own_keeps_those_that_it_is_given() -> None:
@@ -95,7 +117,16 @@ def test_a_part_with_weights_of_its_own_keeps_those_that_it_is_given() -> None:
         (encoder_layer(biases=True, masked=True), {"key_bias": 1, "deferred_normalisation": 1, "wide_projections": 1}),
         (decoder_layer(), {"deferred_normalisation": 2, "base_two": 2, "scaled_queries": 2, "wide_projections": 3}),
         (layer("gated_feed_forward_with_biases"), {"wide_projections": 1}),
-        (layer("grouped_query_attention"), {"deferred_normalisation": 1, "scaled_queries": 1, "wide_projections": 3}),
+        (
+            layer("grouped_query_attention"),
+            {
+                "deferred_normalisation": 1,
+                "scaled_queries": 1,
+                "opened_parts": 1,
+                "summed_products": 1,
+                "wide_projections": 4,
+            },
+        ),
         (layer("alibi_attention"), {"deferred_normalisation": 1, "scaled_queries": 1, "base_two": 0}),
         (pre_norm_layer(dropping=False), {"folded_norm": 2, "value_bias": 1, "wide_projections": 1}),
         (model("gpt2"), {"folded_norm": 2, "key_bias": 1, "value_bias": 1, "base_two": 1, "wide_projections": 1}),

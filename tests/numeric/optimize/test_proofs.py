@@ -11,7 +11,7 @@ from derivations.language import gradient
 from derivations.language.arrays.arrangements import ColumnBlock, Concatenate
 from derivations.language.arrays.binding import replace_free
 from derivations.language.arrays.columns import ColumnRange
-from derivations.language.arrays.expression import Array, Plus, Product
+from derivations.language.arrays.expression import Array
 from derivations.language.layers.inlining import inlined
 from derivations.language.layers.layer import Equation
 from derivations.symbols import d_k, d_v, h
@@ -115,14 +115,10 @@ def unshifted(proposal: Proposal) -> Proposal:
     return replace(proposal, packed=(Equation(of_product.target, of_product.value.args[1]), of_sum))
 
 
-def _reversed(value: Array) -> Array:
+def _reversed(equation: Equation) -> Equation:
     """The heads of the gradients in the opposite order, those of the weights as they were."""
-    if isinstance(value, Plus):
-        return Plus(*map(_reversed, value.args))
-    if not isinstance(value, Product) or not isinstance(value.args[0], Concatenate):
-        return value
-    body, index, size = value.args[0].args
-    return Product(Concatenate(replace_free(body, {index: h - 1 - index}), index, size), value.args[1])
+    body, index, size = equation.value.args
+    return Equation(equation.target, Concatenate(replace_free(body, {index: h - 1 - index}), index, size))
 
 
 @pytest.mark.parametrize(
@@ -154,7 +150,7 @@ def _reversed(value: Array) -> Array:
         ("scaled_queries", lambda p: replace(p, packed=(p.packed[0], scaled(sqrt(d_k))(p.packed[1])))),
         ("summed_products", of_results(lambda value: -1 * value)),
         ("summed_products", of_results(lambda value: value.args[0])),  # the last product is forgotten
-        ("summed_products", of_results(_reversed)),
+        ("summed_products", each(_reversed, "fresh")),
         ("wide_projections", each(scaled(-1), "fresh")),
         ("wide_projections", swapped),
         ("wide_projections", moved),

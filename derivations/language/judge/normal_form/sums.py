@@ -295,11 +295,13 @@ def close(p: Poly, indices: list[Atom], context: Context) -> Poly:
         low, high = context.ranges[index]
         number = constant_value(add(subtract(high, low), ONE))
         alone = not any(contains(context.ranges[other], index) for other in indices if other != index)
-        if alone and number is not None and 0 <= number <= _WRITTEN_OUT:
+        others = [other for other in indices if other != index]
+        is_digit = any(_is_digit(mono, other, index, context) for mono, _ in p for other in others)
+        if alone and not is_digit and number is not None and 0 <= number <= _WRITTEN_OUT:
             p, named = _with_deltas(p, index, context)
             places = (add(low, constant(step)) for step in range(int(number)))
             p = add(named, *(substitute(p, {index: place}, context) for place in places))
-            indices = [other for other in indices if other != index]
+            indices = others
     return _sum(indices, settle(p, context), context) if indices else p
 
 
@@ -451,9 +453,12 @@ def _sum_of_term(indices: list[Atom], mono: Mono, coefficient: Number, context: 
         if cut is not None:
             rest, place = cut
             return close(monomial(rest, coefficient), [place if each == index else each for each in indices], context)
+        if any(_is_digit(mono, index, other, context) for other in others):
+            continue
         value = _sum_with_delta(_undo_bijection(mono, index, context), index, context)
         if value is not None:
-            return _sum(others, scale(value, coefficient), context)
+            # digits of a number that is given now may be written out
+            return close(scale(value, coefficient), others, context)
     mono = _undo_bijections(mono, indices, context)
     for atom, exponent in mono:
         nested = atom[0] == "sum" and isinstance(exponent, int) and exponent > 0
@@ -470,7 +475,37 @@ def _in_turn(indices: list[Atom], mono: Mono, context: Context) -> list[Atom]:
     if not any(atom[0] == "delta" and sum(contains(atom, index) for index in indices) > 1 for atom, _ in mono):
         return indices
     marked: Atom = ("sym", "", "index")
-    return sorted(indices, key=lambda i: (context.ranges[i], monomial_key(rename_mono(mono, {i: marked}))))
+    return sorted(
+        indices,
+        # an index that is given by others wherever they are in range leaves no brackets
+        key=lambda i: (
+            not any(atom[0] == "delta" and contains(atom, i) and _is_given(atom[1], i, context) for atom, _ in mono),
+            context.ranges[i],
+            monomial_key(rename_mono(mono, {i: marked})),
+        ),
+    )
+
+
+def _is_given(p: Poly, index: Atom, context: Context) -> bool:
+    """Return whether p = 0 gives an index a value that is in its range for all values of the other indices."""
+    low, high = context.range_of(index) or ((), ())
+    place, value = _solution(p, index, context) or ((), None)
+    ends = (subtract(place, low), subtract(high, place))
+    return value is not None and not contains(value, index) and all(always_nonnegative(end, context) for end in ends)
+
+
+def _is_digit(mono: Mono, index: Atom, higher: Atom, context: Context) -> bool:
+    """Return whether a delta gives a row-major number, of which one index is the last digit and another the one before.
+
+    Such a delta stays: a sum over the number itself, which both digits give, leaves no brackets.
+    """
+    low, high = context.ranges[index]
+    length = add(subtract(high, low), ONE)
+    for atom, _ in mono:
+        last, before = (linear_part(atom[1], each) if atom[0] == "delta" else None for each in (index, higher))
+        if last and before and last[0] and before[0] == times(length, last[0], context):
+            return True
+    return False
 
 
 def _cut(mono: Mono, index: Atom, context: Context) -> tuple[Mono, Atom] | None:
