@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from derivations.language.layers.layer import Layer
 from derivations.linear.linear import linear
 from numeric import compile_layer
 from numeric.codegen.formula_printer import CompileError
-from numeric.optimize import PASSES
+from numeric.optimize import PASSES, here
 from numeric.optimize.prepare import prepare
 from numeric.optimize.standalone import optimised_source
 from numeric.optimize.standalone.definitions import definitions, needed
@@ -66,7 +67,9 @@ def results_elsewhere(folder: Path, sources: dict[str, str], cases: dict[str, Ca
 
 def prepared_result(drawn: Case) -> Any:
     scalars = {s.name: drawn.given[s.name] for s in drawn.layer.scalars if s.name in drawn.given}
-    function = prepare(drawn.layer, drawn.weights, sizes=drawn.sizes, threads=1)
+    # all passes, whether they are a gain on this computer or not, as in the text
+    with patch.object(here, "exp2_over_exp", lambda dtype: 0.5):
+        function = prepare(drawn.layer, drawn.weights, sizes=drawn.sizes, threads=1)
     return function(*drawn.inputs.values(), **scalars)
 
 
