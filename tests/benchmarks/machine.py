@@ -10,6 +10,7 @@ from typing import Any
 __all__ = ["cores", "described", "require_all_cores"]
 
 LIBRARIES = ("numpy", "scipy", "sympy", "torch", "jax", "jaxlib", "transformers")
+SET = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "MKL_CBWR", "MKL_ENABLE_INSTRUCTIONS")  # they may hold products back
 VECTORS = ("avx512f", "avx2", "avx", "asimd")  # the widest vector instructions are named
 
 
@@ -55,6 +56,7 @@ def described(rounds: int) -> dict[str, Any]:
         "processor": _processor(),
         "cores": cores(),
         "memory in GiB": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
+        "set for BLAS": ", ".join(f"{name}={value}" for name, value in sorted(os.environ.items()) if name in SET),
         "system": f"{platform.system()} {platform.machine()}",
         "Python": platform.python_version(),
         "libraries": ", ".join(f"{name} {importlib.metadata.version(name)}" for name in LIBRARIES),
