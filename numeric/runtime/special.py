@@ -80,13 +80,14 @@ def _is_single(x: Any) -> bool:
 
 def _erf_single(x: Any, out: Any) -> Any:
     t, u = np.empty((2, min(PIECE, x.size)), np.float32)
+    limit = np.full(len(t), LAST)  # an array, since NumPy's minimum of an array and a number is slower
     pieces = np.nditer(
         [x, out], ["external_loop", "buffered", "zerosize_ok"], [["readonly"], ["writeonly"]], buffersize=PIECE
     )
     with np.errstate(over="ignore"), pieces:  # a square that overflows is cut to `LAST`
         for entries, values in pieces:
             square, argument = t[: len(entries)], u[: len(entries)]
-            np.minimum(np.multiply(entries, entries, out=square), LAST, out=square)
+            np.minimum(np.multiply(entries, entries, out=square), limit[: len(entries)], out=square)
             np.multiply(square, R[-1], out=argument)
             for coefficient in R[-2:0:-1]:
                 np.multiply(np.add(argument, coefficient, out=argument), square, out=argument)
