@@ -33,7 +33,7 @@ from numeric.optimize.packing import at_path
 from numeric.optimize.ways import Way, Ways, ways_of
 from numeric.runtime.blas_threads import one_thread_in_blas
 from numeric.runtime.checks import InputContract, InputError
-from numeric.runtime.few_rows import few_rows_text, is_worth_turning
+from numeric.runtime.few_rows import few_rows_text
 from numeric.runtime.own_memory import own_memory
 from numeric.runtime.packed_weights import packed_weight
 from numeric.runtime.structure import WeightTree, applications, identifier, weight_tree
@@ -120,9 +120,8 @@ def prepare(
 
     Assumes      `threads` is by default the number of cores that the process may use; `sizes` holds the sizes that are
                  not an axis of a weight or an input; `without` names passes of `optimize`, or of the code
-                 "hidden_keys" and "key_tiles", or "packed_weights": weights may be held once more, with the extra
-                 `fast` packed for products, without it as their transposes once few rows come; the first call at each
-                 size chooses
+                 "hidden_keys" and "key_tiles", or "packed_weights": with the extra `fast` weights are held once more,
+                 packed for products, and the first call at each size chooses between these and NumPy's
     Raises       CompileError where an equation has no NumPy form, ValueError for an unknown pass, InputError where
                  weights do not fit or a size is missing
     """
@@ -160,10 +159,7 @@ def _prepared(
 
     plain = arguments(_as_they_are)
     count = default_threads() if threads is None else _whole(threads)
-    if PACKED in left_out:
-        ways = ways_of(plain, count)
-    else:
-        ways = ways_of(plain, count, arguments(_with_packed), lambda: arguments(_with_turned))
+    ways = ways_of(plain, plain if PACKED in left_out else arguments(_with_packed), count)
     return Prepared(optimised, code, ways, count, contract, note)
 
 
@@ -252,12 +248,6 @@ def _as_they_are(source: FunctionSource, arrays: Sequence[tuple[str, Any]]) -> d
 def _with_packed(source: FunctionSource, arrays: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Return weights by name. Those that are right factors of products with rows also get their packed form."""
     return {name: packed_weight(array) if name in source.factors else array for name, array in arrays}
-
-
-def _with_turned(source: FunctionSource, arrays: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return weights by name. Large right factors of products with rows are stored as their transposes."""
-    worth = {name for name, array in arrays if name in source.factors and is_worth_turning(array)}
-    return {name: np.asfortranarray(array) if name in worth else array for name, array in arrays}
 
 
 def _in_order(code: LoweredLayer, name: str, weights: Any, pack: Packing) -> Any:

@@ -1,8 +1,7 @@
 """The ways in which a prepared layer can be called, and the one that was measured to be the fastest.
 
 Definition   NumPy's products, or those of packed weights on one thread or on several (numeric.runtime.packed_weights);
-             those of weights stored as their transposes (numeric.runtime.few_rows); some hundred rows divided among
-             threads, or left to the threads of BLAS
+             some hundred rows divided among threads, or left to the threads of BLAS
 Result       the first call with about so many rows times each way on these very inputs; later ones take the fastest
 Assumes      rows from one power of two to the next behave alike; where one way is possible, there is no timing
 """
@@ -13,10 +12,8 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
-from numeric.runtime.few_rows import MOST_TURNED, is_worth_turning, panels_are_faster
 from numeric.runtime.packed_weights import PackedWeight
 from numeric.runtime.tiles import FEW
 
@@ -28,24 +25,17 @@ PAUSE = 0.03  # seconds after which the threads that one way woke no longer spin
 
 WHOLE = 512  # rows, below which it depends on the processor whether dividing them is a gain
 
-Make = Callable[[], Mapping[str, Any]]
-
 
 @dataclass(frozen=True)
 class Way:
     """One way to call a layer: its name, its arguments, its limits of rows, and how threads share the work."""
 
     name: str
-    make: Make
+    arguments: Mapping[str, Any]
     least: int = 0
     most: float = math.inf
     one_thread: bool = True  # in BLAS
     undivided: int = FEW  # rows, below which tiles are not divided
-
-    @cached_property
-    def arguments(self) -> Mapping[str, Any]:
-        """The arguments beside the inputs, made when the way is tried first."""
-        return self.make()
 
 
 @dataclass
@@ -93,19 +83,15 @@ def _timed(ways: Sequence[Way], call: Callable[[Way], Any]) -> dict[str, float]:
     return times
 
 
-def ways_of(
-    plain: Mapping[str, Any], threads: int, packed: Mapping[str, Any] | None = None, turned: Make | None = None
-) -> Ways:
-    """Return the ways of a layer on some threads, from its arguments with plain, packed and transposed weights."""
-    ways = [Way("numpy", lambda: plain, one_thread=False)]
+def ways_of(plain: Mapping[str, Any], packed: Mapping[str, Any], threads: int) -> Ways:
+    """Return the ways of a layer on some threads, from its arguments with plain weights and with packed ones."""
+    ways = [Way("numpy", plain, one_thread=False)]
     if threads > 1:
-        ways.append(Way("numpy, undivided", lambda: plain, least=FEW, most=WHOLE, one_thread=False, undivided=WHOLE))
-    if turned is not None and any(map(is_worth_turning, _leaves(list(plain.values())))) and panels_are_faster():
-        ways.append(Way("transposed weights", turned, least=2, most=MOST_TURNED + 1, one_thread=False))
-    if packed is not None and any(isinstance(weight, PackedWeight) for weight in _leaves(list(packed.values()))):
+        ways.append(Way("numpy, undivided", plain, least=FEW, most=WHOLE, one_thread=False, undivided=WHOLE))
+    if any(isinstance(weight, PackedWeight) for weight in _leaves(list(packed.values()))):
         threaded = {name: _threaded(argument) for name, argument in packed.items()}
         # where there are more rows, the threads have tiles of their own
-        ways += [Way("packed", lambda: packed), Way("packed, on threads", lambda: threaded, most=FEW)]
+        ways += [Way("packed", packed), Way("packed, on threads", threaded, most=FEW)]
     return Ways(tuple(ways))
 
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from numeric.runtime.blas_threads import may_use_threads
-from numeric.runtime.measured import seconds_of
+from numeric.runtime.measured import time_ratio
 from numeric.runtime.tiles import default_threads, each_one
 
-__all__ = ["MOST_TURNED", "few_rows_text", "is_worth_turning", "panels_are_faster", "rows_times"]
+__all__ = ["few_rows_text", "rows_times"]
 
 SMALL = 100**3  # multiplications of a product that BLAS takes as a small one
 WIDTHS = (256, 128, 64, 32)  # of panels: the widest that is small is taken
@@ -25,7 +25,6 @@ LEAST_WIDTH = 64  # of panels that are columns: narrower ones read memory in sma
 MOST_ROWS = 16  # of which panels are columns: the usual products of BLAS are as fast at more
 MOST_TURNED = 64  # of which the transpose is computed where the matrix is stored as its transpose
 LARGE = 1 << 21  # entries of a matrix that threads divide
-WORTH = 1 << 18  # entries of a matrix of which a transpose may be stored as well
 
 TRIAL = (4, 768, 768)  # rows, their length and the columns of the product by which panels are measured
 GAIN = 0.75  # of the time of BLAS that panels may take there; where they gain less, they gain nothing at other shapes
@@ -90,11 +89,6 @@ def panels_are_faster() -> bool:
     return _panels_over_product() <= GAIN
 
 
-def is_worth_turning(weight: Any) -> bool:
-    """Return whether products of few rows may be faster with the transpose of a weight."""
-    return bool(_is_fit(weight) and weight.ndim == 2 and weight.size >= WORTH and weight.flags.c_contiguous)
-
-
 def few_rows_text() -> str:
     """Return whether few rows are multiplied in panels on this computer, and why; an empty text if they are not."""
     if not panels_are_faster():
@@ -112,4 +106,4 @@ def _panels_over_product() -> float:
     rows, matrix = np.ones((count, length), np.float32), np.ones((length, columns), np.float32)
     out = np.empty((count, columns), np.float32)
     in_panels = partial(_multiply, rows, matrix, out, WIDTHS[1])
-    return seconds_of(in_panels) / seconds_of(partial(np.matmul, rows, matrix, out=out))
+    return time_ratio(in_panels, partial(np.matmul, rows, matrix, out=out))

@@ -10,14 +10,13 @@ Assumes      a contestant whose library is not installed is left out, and named 
 import argparse
 from collections.abc import Callable, Sequence
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 
 from numeric import prepare_for_engine, to_onnx
 from numeric.codegen.onnx_graph.engines import started
 from numeric.optimize.prepare import prepare
-from numeric.runtime import packed_weights
+from numeric.runtime.packed_weights import library
 from tests.benchmarks.drawn_peers import flat, in_arrays, in_torch
 from tests.benchmarks.drawn_shapes import BOUNDS, NAMED, TINY, DrawnShape, drawn_shapes, given, layer_of
 from tests.benchmarks.machine import described, require_all_cores
@@ -45,8 +44,7 @@ def _at(shape: DrawnShape, rounds: int) -> dict[str, Any]:
     layer = layer_of(shape)
     weights, rows = given(shape, layer)
     exact = in_arrays(shape, flat(weights, np.float64), np, erf)(*(x.astype(np.float64) for x in rows))
-    with patch.object(packed_weights, "library", lambda: None):  # the core install has none
-        ours = prepare(layer, weights)
+    ours = prepare(layer, weights, without=["packed_weights"])
     model = to_onnx(layer, weights)
     names = [each.name for each in model.graph.input]
     feeds = dict(zip(names, rows, strict=True))
@@ -70,7 +68,7 @@ def _at(shape: DrawnShape, rounds: int) -> dict[str, Any]:
 
 
 def _fast(layer: Any, weights: Any, rows: Sequence[Any]) -> Call:
-    if packed_weights.library() is None:
+    if library() is None:
         raise ImportError("the extra `fast` is not installed")
     run = prepare(layer, weights)
     return lambda: run(*rows)

@@ -66,7 +66,7 @@ def test_the_fastest_is_taken_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
-    slow, quick, few = Way("numpy", dict), Way("packed", dict), Way("packed, on threads", dict, most=8)
+    slow, quick, few = Way("numpy", {}), Way("packed", {}), Way("packed, on threads", {}, most=8)
     ways, calls = Ways((slow, quick, few)), list[str]()
 
     def call(way: Way) -> None:
@@ -83,10 +83,10 @@ def test_the_fastest_is_taken_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_way_is_not_timed() -> None:
-    ways = Ways((Way("numpy", dict), Way("for some", dict, least=20, most=30)))
+    ways = Ways((Way("numpy", {}), Way("for some", {}, least=20, most=30)))
     for rows in (10, 19, 30):
         assert ways.way(rows, lambda way: pytest.fail("it was called")) is ways.ways[0]
-    assert ways.taken == {} and Ways((Way("numpy", dict),)).text() == ""
+    assert ways.taken == {} and Ways((Way("numpy", {}),)).text() == ""
 
 
 @pytest.mark.parametrize("rows, is_timed", [(127, False), (128, True), (511, True), (512, False)])

@@ -92,14 +92,11 @@ def test_other_products_are_left_to_blas(in_panels: list[Any], rows: Any, matrix
 def test_panels_are_taken_only_where_they_are_clearly_faster(
     in_panels: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    times = {"panels": 0.8, "product": 1.0}
-    monkeypatch.setattr(few_rows, "_panels_over_product", few_rows_measured := MEASURED.__wrapped__)
-    monkeypatch.setattr(few_rows, "seconds_of", lambda call: times["product" if call.func is np.matmul else "panels"])
-    assert few_rows_measured() == 0.8
+    monkeypatch.setattr(few_rows, "_panels_over_product", MEASURED.__wrapped__)
     rows, matrix = numbers(4, 768), numbers(768, 900)
     out = np.empty((4, 900), np.float32)
-    rows_times(rows, matrix, out)
-    assert not in_panels
-    times["panels"] = 0.7
-    rows_times(rows, matrix, out)
-    assert len(in_panels) == 1
+    for ratio, count in ((0.8, 0), (0.7, 1)):
+        monkeypatch.setattr(few_rows, "time_ratio", lambda one, other, ratio=ratio: ratio)
+        rows_times(rows, matrix, out)
+        assert len(in_panels) == count
+        assert bool(few_rows.few_rows_text()) == bool(count)
