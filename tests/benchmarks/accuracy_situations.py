@@ -23,7 +23,7 @@ from numeric.codegen.compile import compile_layer
 from numeric.models.weights import initialise
 from numeric.runtime.structure import identifier
 from numeric.verification import reference
-from numeric.verification.agreement.cases import SCALARS, drawn
+from numeric.verification.agreement.cases import SCALARS, drawn, rows_to_choose_from
 from numeric.verification.agreement.cases import subjects as catalogue
 from numeric.verification.agreement.loops import rows_of
 from numeric.verification.reference.position_wise import gelu as exact_gelu
@@ -33,7 +33,7 @@ __all__ = ["Situation", "situations"]
 Change = Callable[[dict[str, Any], np.random.Generator], dict[str, Any]]
 SIZES = {
     "n": 11, "m": 13, "h": 3, "N": 2, "d": 768, "d_in": 67, "d_out": 5, "d_model": 48, "d_k": 16, "d_v": 16,
-    "d_ff": 96, "vocab": 29, "g": 2, "r": 3, "w": 3, "pixels": 67,
+    "d_ff": 96, "vocab": 29, "g": 2, "r": 3, "w": 3, "w_1": 5, "pixels": 67,
 }  # fmt: skip
 OWN_SIZES: Mapping[str, Mapping[str, int]] = {  # where a layer is cheap, or lives on long rows
     "softmax": {"n": 1009},
@@ -72,11 +72,11 @@ class Situation:
         sizes = SIZES | OWN_SIZES.get(self.layer_name, {})
         own = {size.name: sizes[size.name] for size in self.layer.sizes}
         compiled = compile_layer(self.layer)
-        given: dict[str, Any] = {}
+        given, rows = dict[str, Any](), rows_to_choose_from(self.layer, own)
         for variable in self.layer.inputs:
             numbered = self.layer.at(**own).shapes[variable.name]
             shape = tuple(int(total(along)) for along in numbered)
-            given[identifier(variable.name)] = drawn(variable.kind, shape, own, rng, np.float32)
+            given[identifier(variable.name)] = drawn(variable.kind, shape, rows.get(variable, 0), rng, np.float32)
             if variable.kind == "boolean":
                 given[identifier(variable.name)][..., 0] = True
         given |= _shaken(initialise(self.layer, own, seed), rng)

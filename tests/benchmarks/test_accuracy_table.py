@@ -6,6 +6,7 @@ import pytest
 pytest.importorskip("torch", reason="the peers tests compare with PyTorch")
 pytest.importorskip("jax", reason="the peers tests compare with JAX")
 
+from numeric.runtime.structure import identifier
 from numeric.verification.agreement.cases import subjects
 from tests.benchmarks.accuracy import IMPLEMENTATIONS, OURS, compared, errors, rows
 from tests.benchmarks.accuracy_libraries import LIBRARIES
@@ -77,3 +78,9 @@ def test_a_row_of_the_table():
     assert row["torch"] == row["jax"] == "NaN"
     assert row["ours is"] == "closer"
     assert row["ours"].endswith(")")
+
+
+def test_arguments_can_be_drawn_for_every_situation():
+    for situation in situations(tuple(PEERS)):
+        arguments = situation.arguments(0)
+        assert all(identifier(variable.name) in arguments for variable in situation.layer.inputs)

@@ -34,7 +34,9 @@ from numeric.runtime.structure import applications
 from numeric.verification import reference
 from numeric.verification.agreement.loops import Rows, loops, rows_of
 
-__all__ = ["BATCH", "DTYPES", "SIZES", "Case", "all_cases", "at_sizes", "case", "drawn", "subjects"]
+__all__ = [
+    "BATCH", "DTYPES", "SIZES", "Case", "all_cases", "at_sizes", "case", "drawn", "rows_to_choose_from", "subjects",
+]  # fmt: skip
 
 BATCH = 2
 DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
@@ -116,13 +118,11 @@ def case(
     layer, expected = subjects()[name]
     chosen = at_sizes(layer, sizes)
     rng = np.random.default_rng([seed, *name.encode()])
-    values = {size: Integer(chosen[size.name]) for size in layer.sizes}
-    bounds = {v: total(along) for tokens, along in token_bounds(layer) for v in tokens.atoms(Variable)}
+    values, rows = {size: Integer(chosen[size.name]) for size in layer.sizes}, rows_to_choose_from(layer, chosen)
     inputs = {}
     for variable in layer.inputs:
         shape = (*batch, *(int(total(along).xreplace(values)) for along in variable.shape))
-        rows = int(bounds.get(variable, Integer(0)).xreplace(values))
-        inputs[variable.name] = drawn(variable.kind, shape, rows, rng, np.dtype(dtype))
+        inputs[variable.name] = drawn(variable.kind, shape, rows.get(variable, 0), rng, np.dtype(dtype))
     weights = _shaken(initialise(layer, chosen, seed, dtype), rng)
     given: dict[str, Any] = {size.name: chosen[size.name] for size in compile_layer(layer).sizes}
     given |= {s.name: SCALARS.get(s.name, SCALAR) for s in layer.scalars if s.name not in DEFAULTS}
@@ -140,6 +140,13 @@ def _halved(layer: Layer) -> set[Basic]:
     axes = [total(along) for shape in layer.shapes.values() for along in shape]
     halved = {symbol for along in axes if not along.is_integer for symbol in along.free_symbols}
     return halved.union(*(_halved(node.layer) for node in applications(layer)))
+
+
+def rows_to_choose_from(layer: Layer, sizes: Mapping[str, int]) -> dict[Variable, int]:
+    """Return how many rows there are for each input that chooses rows, at sizes by name."""
+    values = {size: Integer(sizes[size.name]) for size in layer.sizes}
+    bounds = {v: total(along) for tokens, along in token_bounds(layer) for v in tokens.atoms(Variable)}
+    return {variable: int(along.xreplace(values)) for variable, along in bounds.items()}
 
 
 def drawn(kind: str, shape: tuple[int, ...], rows: int, rng: np.random.Generator, dtype: DTypeLike = float) -> Any:
