@@ -161,7 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     told = described(asked.rounds)
     drawn = drawn_shapes(asked.seed, asked.shapes, TINY if asked.tiny else BOUNDS)
     records = measured(asked.rounds, drawn if asked.tiny else [*NAMED, *drawn])
-    held = f", with {told['set for BLAS']}" if told["set for BLAS"] else ""
+    held = f", with {told['set for BLAS']}" if "set for BLAS" in told else ""
     print(
         f"seed {asked.seed}, {asked.rounds} rounds, {told['processor']}, {told['cores']} cores, {told['date']}{held}\n"
     )

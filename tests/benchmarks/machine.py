@@ -50,13 +50,14 @@ def described(rounds: int) -> dict[str, Any]:
         f"{p['internal_api']} {p['version']} ({p.get('architecture', 'kernels not told')}, {p['num_threads']})"
         for p in pools
     )
+    held = ", ".join(f"{name}={value}" for name, value in sorted(os.environ.items()) if name in SET)
     return {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "rounds": rounds,
         "processor": _processor(),
         "cores": cores(),
         "memory in GiB": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
-        "set for BLAS": ", ".join(f"{name}={value}" for name, value in sorted(os.environ.items()) if name in SET),
+        **({"set for BLAS": held} if held else {}),
         "system": f"{platform.system()} {platform.machine()}",
         "Python": platform.python_version(),
         "libraries": ", ".join(f"{name} {importlib.metadata.version(name)}" for name in LIBRARIES),
