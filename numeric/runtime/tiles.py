@@ -99,7 +99,7 @@ def each_tile(loops: Sequence[Callable[[Tile], None]], items: int, n: int, threa
         work = partial(_through, loops, count, (0, items, 0, n))
         work() if count == 1 else _with_short_buffers(work)  # of one row nothing is copied
     elif count:
-        rows, places = _divided(items, n, threads)
+        rows, places = _divided(items, n, threads, ROWS, FEW)
         # a tile of whole items never waits; with parts of items, all must end one loop before the next begins
         for together in [loops] if rows >= n else [[body] for body in loops]:
             each_one(partial(_through, together, rows), places, threads)
@@ -261,11 +261,11 @@ def of_batch(x: Any, batch: tuple[int, ...], own: tuple[int, ...]) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _divided(items: int, n: int, threads: int) -> tuple[int, list[Place]]:
+def _divided(items: int, n: int, threads: int, most: int, few: int) -> tuple[int, list[Place]]:
     """Return the number of rows of a tile, and the tiles: whole items, or parts of one item.
 
-    Of all ways with at most about `ROWS` rows in a tile, it is the one that takes least time if a tile takes as long as
-    its rows and `EXTRA` more.
+    Of all ways with at most about `most` rows in a tile, and items of fewer than `few` rows whole, it is the one that
+    takes least time if a tile takes as long as its rows and `EXTRA` more.
     """
 
     def cost(together: int, parts: int) -> int:
@@ -276,9 +276,9 @@ def _divided(items: int, n: int, threads: int) -> tuple[int, list[Place]]:
         # with parts of items, threads wait for one another at every loop
         return rounds * of_one + (last if left else 0) + (EXTRA // 2 if parts > 1 else 0)
 
-    least = max(1, round(n / ROWS))
-    ways = [(1, parts) for parts in range(least, max(least, n // FEW * threads) + 1)]
-    ways += [(together, 1) for together in range(2, min(items, ROWS // n) + 1)]
+    least = max(1, round(n / most))
+    ways = [(1, parts) for parts in range(least, max(least, n // few * threads) + 1)]
+    ways += [(together, 1) for together in range(2, min(items, most // n) + 1)]
     together, parts = min(ways, key=lambda way: cost(*way))
     size = math.ceil(n / parts)
     firsts, begins = range(0, items, together), range(0, n, size)
