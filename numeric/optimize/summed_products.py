@@ -24,10 +24,10 @@ THEOREM = "linear.row_parallel"
 def summed_products(draft: Draft) -> bool:
     """Make one product of sums of products over a family; return whether the layer changed."""
     done = False
-    for equation in list(draft.equations.values()):
+    for equation in [each for each in draft.equations.values() if each.over is None]:
         proposals = (_side_by_side(draft, equation, node) for node in subexpressions(equation.value))
         proposal = next(filter(None, proposals), None)
-        if equation.over is None and proposal is not None:
+        if proposal is not None:
             done |= draft.propose("summed_products", proposal)
     return done
 

@@ -117,7 +117,7 @@ def undivided(rows: int) -> Iterator[None]:
 
 
 class _Undivided(threading.local):
-    rows = 0  # `FEW` and fewer are never divided
+    rows = 0  # fewer than `FEW` are divided in no case
 
 
 _undivided = _Undivided()

@@ -294,10 +294,11 @@ def close(p: Poly, indices: list[Atom], context: Context) -> Poly:
         p = _made_independent(p, index, context)
         low, high = context.ranges[index]
         number = constant_value(add(subtract(high, low), ONE))
-        alone = not any(contains(context.ranges[other], index) for other in indices if other != index)
         others = [other for other in indices if other != index]
-        is_digit = any(_is_digit(mono, other, index, context) for mono, _ in p for other in others)
-        if alone and not is_digit and number is not None and 0 <= number <= _WRITTEN_OUT:
+        alone = not any(contains(context.ranges[other], index) for other in others)
+        if not alone or number is None or not 0 <= number <= _WRITTEN_OUT:
+            continue
+        if not any(_is_digit(mono, other, index, context) for mono, _ in p for other in others):
             p, named = _with_deltas(p, index, context)
             places = (add(low, constant(step)) for step in range(int(number)))
             p = add(named, *(substitute(p, {index: place}, context) for place in places))
