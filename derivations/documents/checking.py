@@ -8,7 +8,8 @@ Raises       nothing for what stands in a document: what cannot be read is a pro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,11 +24,18 @@ from derivations.documents.readers import read_document, read_text
 from derivations.documents.scope import Scopes, read_scopes, section_numbers
 from derivations.documents.settings import Settings
 from derivations.documents.statements import Statement
+from derivations.documents.syntax import Arrow
 from derivations.documents.verdicts import NOT_UNDERSTOOD, Claim, Finding, Intent
 
 __all__ = ["FAILED", "Report", "check_file", "check_text"]
 
 INEQUALITIES = frozenset("<>≤≥≠")
+_GOES_ON = re.compile(  # what may stand between a formula and `= 3`, which goes on with it
+    r"(?:\b(?:and|which|that|this|is|so|thus|hence|then|therefore|or|also|i\.?e)\b|也就是|所以|因此|于是|於是|从而|從而|即|故"
+    r"|つまり|すなわち|[\W_])*",
+    re.IGNORECASE,
+)
+FORMULAS = ("identity", "chain", "derivative", "gradient", "index", "nearest", "canonical")  # checks of letters
 MOST_LINKS = 100  # of a chain: every link is held against the sides before it
 
 
@@ -83,13 +91,20 @@ def _readings(document: Document, functions: frozenset[str]) -> Iterator[_Read]:
                 continue
             reading = with_amount(read_formula(passage.text, passage.syntax, functions), block.behind(place))
             here = _statements(reading, passage, block, section, number)
-            if here and last is not None and last.section == section:
+            if here and last is not None and last.section == section and not _is_of_another(place, block):
                 chain = last.continued_by(here[0].chain)
                 if chain is not None:
                     here = (replace(here[0], chain=chain, continues=True), *here[1:])
             yield _Read(passage, block, around, here, reading.stopped)
             last = here[-1] if here and reading.stopped is None else None
             number += len(reading.statements)
+
+
+def _is_of_another(place: int, block: Block) -> bool:
+    """Return whether words in front of `= 3` say what is 3: the ratio in `a = 4, ratio = 3`, and not a."""
+    passage = block.passages[place]
+    before = block.passages[place - 1] if place else passage
+    return not passage.display and not before.is_formula and _GOES_ON.fullmatch(before.text) is None
 
 
 def _statements(reading: Reading, passage: Passage, block: Block, section: int, number: int) -> tuple[Statement, ...]:
@@ -117,7 +132,9 @@ def _claims(read: _Read, scopes: Scopes) -> Iterator[Claim]:
             if wrong and is_denied(read.passage, read.block, *read.beside):
                 intent = Intent.DENIES
                 findings = [Finding("unknown", "denied", intent.undecided)]
-            elif wrong and _is_inequality(statement, link) and is_condition(statement):
+            elif wrong and (
+                (_is_inequality(statement, link) and is_condition(statement)) or _follows(statement, link, findings)
+            ):
                 findings = [Finding("unknown", "condition", intent.undecided)]
             if findings or link is not None:
                 yield claim_of(read.passage, *stretch_of(statement, link), findings, intent)
@@ -125,6 +142,14 @@ def _claims(read: _Read, scopes: Scopes) -> Iterator[Claim]:
         start = max((statement.chain.end for statement in read.statements), default=0)
         findings = [Finding("unknown", NOT_UNDERSTOOD, read.stop.reason)]
         yield claim_of(read.passage, start, len(read.passage.text), findings)
+
+
+def _follows(statement: Statement, link: int | None, findings: Iterable[Finding]) -> bool:
+    r"""Return whether a link in letters follows from one before it, `x^2 + z^2 = 1 \to z' = -x / z`."""
+    before = statement.chain.relations[: link or 0]
+    first = next((number for number, each in enumerate(before) if isinstance(each, Arrow)), None)
+    supposed = first is not None and any(not isinstance(each, Arrow) for each in before[:first])
+    return supposed and all(each.check in FORMULAS for each in findings if each.verdict == "wrong")
 
 
 def _is_inequality(statement: Statement, link: int | None) -> bool:

@@ -35,6 +35,7 @@ __all__ = [
 Unproved = Literal["holds", "conditional", "wrong", "unknown"]  # what a check may say by itself
 Verdict = Literal["proved", Unproved]
 VERDICTS: tuple[Verdict, ...] = ("proved", "holds", "conditional", "wrong", "unknown")
+FORMS = ("canonical", "nearest")  # the checks that compare a formula with known ones
 NO_CHECK = "none"  # the check of a formula of which no check says anything
 NOT_UNDERSTOOD = "not understood"  # the check of a formula that could not be read to its end
 
@@ -122,11 +123,13 @@ def settled(findings: Iterable[Finding]) -> Finding:
     Unless it is proved, it has the assumptions of all findings.
 
     Result       the first finding that is wrong; else proved before holds before conditional; a finding that nothing
-                 can be proved of without an assumption keeps that assumption
+                 can be proved of without an assumption keeps that assumption. Of sides that are proved equal it is not
+                 said that they are another formula than a known one: another line is, if any
     """
     known = [finding for finding in findings if finding.verdict != "unknown"]
+    is_proved = any(finding.verdict == "proved" for finding in known)
     for finding in known:
-        if finding.verdict == "wrong":
+        if finding.verdict == "wrong" and not (is_proved and finding.check in FORMS):
             return finding
     if not known:
         return next(iter(findings), Finding("unknown", NO_CHECK, Intent.ASSERTS.undecided))

@@ -29,7 +29,7 @@ def _below(node: Node, put: Put) -> Iterator[tuple[Node, Put]]:
     if isinstance(node, Name):
         return
     for each in fields(node):
-        if isinstance(node, Call | Aggregate) and each.name in ("function", "index"):
+        if isinstance(node, Call | Aggregate) and each.name in ("function", "index", "over"):
             continue
         for part, rebuilt in _parts(getattr(node, each.name)):
             yield from _below(part, partial(_put, node, each.name, rebuilt, put))

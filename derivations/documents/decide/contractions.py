@@ -4,7 +4,8 @@ Definition   where two arrays stand side by side in a product, an axis of one is
              columns in Q K^T and in K Q^T, the columns of B and the rows of A in B A and in A^T B^T
 Result       wrong where two other formulas or more sum over the same axes of two arrays, none over others, and this
              one over others alone; and one transpose, order or exchange of letters makes it do as they do
-Assumes      a capital is an array where it or the letter beside it is transposed somewhere, and no size
+Assumes      a capital is an array where it or the letter beside it is transposed somewhere, and no size; of a trace
+             both tr(A B) and tr(A^T B) are usual
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ from derivations.documents.formulas import formula_text
 from derivations.documents.scope import Scope
 from derivations.documents.scope.declared import Contractions, Declared
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Fence, Name, Node, Product, Transpose
+from derivations.documents.syntax import Call, Fence, Name, Node, Product, Transpose
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_contractions"]
 
 CHECK = "contraction"
 LEAST = 2  # other formulas
+TRACES = ("tr", "Tr", "trace")
 Axis = tuple[str, str]  # a letter, and "rows" or "columns"
 Contraction = tuple[Axis, Axis]
 OF_NUMBERS = {"times", "star", "odot", "otimes"}  # between sizes, or by entry
@@ -38,8 +40,10 @@ def check_contractions(statement: Statement, link: int | None, scope: Scope) -> 
         return
     right = statement.chain.sides[link + 1]
     own = {each for side in statement.chain.sides for each in _contracted(side)}
+    traces = [part for part in right.walk() if isinstance(part, Call) and part.function.base in TRACES]
+    traced = {each for trace in traces for inside in trace.arguments for each in _contracted(inside)}
     for here in sorted(_contracted(right)):
-        if any(scope.is_declared_size(letter) for letter, _ in here) or not _is_of_arrays(here, scope.document):
+        if here in traced or any(scope.is_declared_size(letter) for letter, _ in here) or not _is_of_arrays(here, scope.document):
             continue
         by_axes = _contractions(scope.document)[_letters(here)]
         others = [each for each in by_axes if each != here]

@@ -19,6 +19,7 @@ from derivations.documents.formulas.tokens import stop
 __all__ = ["FontLexer"]
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_ /.][A-Za-z0-9]+)*\Z")
+_ACRONYM = re.compile(r"[A-Z]{2,}\Z")  # `\text{OR}` is the odds ratio, `\text{ OR }` a word
 _ESCAPED = re.compile(r"\\([_&%#${} ])")
 _CIRCUMFLEX = re.compile(r"\\textasciicircum(?:\{\}| |(?![A-Za-z]))")
 _BESIDE = re.compile(
@@ -194,7 +195,7 @@ def _role(content: str) -> tuple[str, str]:
         return "command", bare
     if bare in ("T", "top"):
         return "letter", "T"
-    if lower in words.CONNECTIVES or lower.rstrip(".") in words.CONNECTIVES:
+    if (lower in words.CONNECTIVES or lower.rstrip(".") in words.CONNECTIVES) and (outer or not _ACRONYM.match(bare)):
         return "break", bare
     if lower == "mod":
         return "op", "mod"

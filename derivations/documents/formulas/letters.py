@@ -20,6 +20,7 @@ __all__ = ["accented_letter", "identifier", "is_label", "is_word", "pieces"]
 _IDENTIFIER = re.compile(r"([A-Za-z]+)((?:_[A-Za-z0-9]+)+)\Z")
 _WORD = re.compile(r"[A-Za-z]?[a-z]{3,}\Z|[A-Z][a-z]+(?:[A-Z][a-z]+)+[A-Z]?\Z")
 _INDICES = re.compile(r"[i-n]+\Z|[p-t]+\Z|[a-d]+\Z")
+_APPLIED = re.compile(r"(log|ln|exp|sin|cos|tanh)([A-Za-z])\Z")
 _PIECE = re.compile(r"[A-Za-z]")
 
 
@@ -41,8 +42,11 @@ def is_label(run: str) -> bool:
 
 
 def pieces(run: str) -> Iterator[tuple[int, str]]:
-    """Yield the words or letters of a run with their offsets in it."""
-    if is_word(run):
+    """Yield the words or letters of a run with their offsets in it. In `logy` a function stands before a letter."""
+    applied = _APPLIED.match(run) if run not in WORDS else None
+    if applied:
+        yield from ((applied.start(part), applied[part]) for part in (1, 2))
+    elif is_word(run):
         yield 0, run
     else:
         yield from ((match.start(), match.group()) for match in _PIECE.finditer(run))

@@ -41,7 +41,7 @@ from derivations.documents.nearest.slips import EXCHANGED, NUMBER, QUOTED, is_fr
 from derivations.documents.scope import Scope
 from derivations.documents.scope.sizes import fold_key
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import EQUATIONS, Aggregate, Call, Entry, Name, Negative, Node, Root
+from derivations.documents.syntax import EQUATIONS, Aggregate, Call, Entry, List, Name, Negative, Node, Root
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_nearest"]
@@ -51,7 +51,9 @@ NEAR = 20  # statements before and after
 MOST_TYPINGS = 1  # whose edits are tried
 MOST_NODES = 100  # the known formulas are shorter
 NO_ROOT = "the root is missing"
+SIGN = ("the sign is wrong", "a sign is wrong")
 LOGARITHMS = ("log", "ln")
+LOSSES = ("L", "ℓ", "ell", "J", "loss", "Loss")
 NO_LOGARITHM = "the logarithm is missing"
 OUTER = ("row", "column")  # the places of an entry of a matrix
 IDLE = "the sum must be over"  # every term of the sum is the same
@@ -224,8 +226,12 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
     for new, slip in edits_among(right, (right,)):
         if tempered and slip == NO_ROOT:
             continue  # a temperature may be the root itself
-        if slip == NO_LOGARITHM and not _sums_a_logarithm(new):
+        if slip == NO_LOGARITHM and (not _sums_a_logarithm(new) or _has_logarithm_of_a_loss(new)):
             continue  # the sum itself may be meant
+        if _is_more_general(right, new) or _repeats_an_index(right, new):
+            continue
+        if slip in SIGN and said.may_be_maximised:
+            continue
         if not said.may_mean and not slip.startswith(IDLE):
             continue
         free = is_free(slip, right) or renames(right, new, slip, typings[0].counts)
@@ -269,6 +275,35 @@ def _sums_a_logarithm(node: Node) -> bool:
     return any(
         isinstance(part, Call) and part.function.base in LOGARITHMS for each in sums for part in each.body.walk()
     )
+
+
+def _repeats_an_index(right: Node, new: Node) -> bool:
+    """Return whether an edit makes an entry of the diagonal, m_{t,t}, where there was none."""
+    before, after = (sum(map(_is_diagonal, each.walk())) for each in (right, new))
+    return after > before
+
+
+def _is_diagonal(node: Node) -> bool:
+    below = node.subscripts if isinstance(node, Name) else node.indices if isinstance(node, Entry) else ()
+    places = [place for each in below for place in (each.items if isinstance(each, List) else (each,))]
+    return len(places) > 1 and len({*places}) < len(places)
+
+
+def _has_logarithm_of_a_loss(node: Node) -> bool:
+    """Return whether a logarithm is taken of a loss, which is that of a probability already."""
+    logs = (part for part in node.walk() if isinstance(part, Call) and part.function.base in LOGARITHMS)
+    return any(isinstance(part, Name) and part.base in LOSSES for log in logs for each in log.arguments for part in each.walk())
+
+
+def _is_more_general(right: Node, new: Node) -> bool:
+    """Return whether an edit only takes letters away: H W / P^2 is no slip for H H / P^2, but has a letter more.
+
+    A letter beside one of the same base may be a slip: beta beside beta_1.
+    """
+    indices = {name for part in right.walk() if isinstance(part, Aggregate) for name in part.index}
+    before, after = ({part for part in each.walk() if isinstance(part, Name)} - indices for each in (right, new))
+    bases = {name.base for name in after}
+    return after < before and all(name.base not in bases for name in before - after)
 
 
 def _names_a_measure(left: Node) -> bool:

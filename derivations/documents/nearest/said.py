@@ -7,6 +7,7 @@ Definition   a formula of the handbook is named by its left side and by a word s
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,6 +26,9 @@ from derivations.documents.syntax import Aggregate, Call, Name, Node, Power, Roo
 __all__ = ["LIGHT", "Said"]
 
 OF_SLOPES = ("derivative", "matrix derivative", "same place", "slope")
+MAXIMISED = re.compile(
+    r"maximi[sz]|likelihood|objective|reward|最大|似然|目标函数|目標函數|尤度|우도|vraisemblance|verosimil|правдопод", re.IGNORECASE
+)
 LIGHT = 2  # a formula of less weight is one edit away from too much
 
 
@@ -144,6 +148,11 @@ class Said:
     def _is_spoken_of(self, equation: Equation) -> bool:
         """Return whether a word of a handbook formula is nearby. It is False for a formula without words."""
         return all(equation.words) and equation.is_told_by(self.words)
+
+    @cached_property
+    def may_be_maximised(self) -> bool:
+        """Whether words nearby tell of a likelihood or an objective, which has the sign of a loss or the other."""
+        return MAXIMISED.search(self.words) is not None
 
     @property
     def gives_a_value(self) -> bool:

@@ -37,7 +37,7 @@ _TOKEN = re.compile(
     r"|(?P<arrow><?[-=]>|→|⟶|⇒|↦)"
     r"|(?P<operator>\*\*|[-+＋－−±×·∙⋅⊙⊗*/／^@÷])"
     r"|(?P<prefix>[√∑Σ∏∂∇])"
-    r"|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,)|(?P<dots>\.\.\.|…)"
+    rf"|(?P<open>[(\[{{])|(?P<close>[)\]}}][{_RAISED}]*)|(?P<comma>,)|(?P<dots>\.\.\.|…)"
     r"|(?P<space>[ \t]+)|(?P<other>.)",
     re.DOTALL,
 )
@@ -106,7 +106,7 @@ def closing_brackets(tokens: Sequence[Token]) -> dict[int, int]:
         if token.kind == "open":
             opened.append(position)
         elif token.kind == "close":
-            if opened and _CLOSES[tokens[opened[-1]].text] == token.text:
+            if opened and _CLOSES[tokens[opened[-1]].text] == token.text[0]:
                 closing[opened.pop()] = position
             else:
                 opened.clear()

@@ -190,9 +190,11 @@ def is_explained(left: Node, right: Node, names: tuple[Name, ...], scope: Scope)
     keys = {name.key for name in names}
     defined: dict[str, Node] = {}
     for name in names:
-        found = scope.definition(name)
+        found, given = scope.definition(name), scope.numbers_in_reach(name.key)
         if found is not None and any(each.key in keys for each in letters_of(found)):
             defined[name.key] = found
+        elif len(given) == 1:
+            defined[name.key] = given[0]
     tops = tops_of(left, right)
     usual = {key: value for key, value in USUAL.items() if key not in tops}
     if agree(*_with(usual, left, right)):

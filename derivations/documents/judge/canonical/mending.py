@@ -69,8 +69,10 @@ def repaired(
     spent = 0
     for edited, slip in islice(edits(right, letters, formula.indices), MOST_EDITS):
         for concept, assignment, reader, likely in readers:
-            if not likely.may_equal(edited) or (slip.endswith("is too many") and not is_read) or _is_free(slip, right):
-                continue  # a factor that merely stands there in a way that is not read is not too many
+            if not likely.may_equal(edited) or _is_free(slip, right):
+                continue
+            if slip.endswith("is too many") and (not is_read or concept.left == "mean"):
+                continue  # a factor in a way that is not read is not too many, and a product has a mean as well
             spent += 1
             if spent > MOST_READINGS or sum(each.work for _, _, each, _ in readers) > MOST_WORK:
                 return None

@@ -19,6 +19,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from derivations.documents.conditions import is_conclusion, is_condition
 from derivations.documents.judge.numbers.given_numbers import best_of, given_numbers
 from derivations.documents.judge.numbers.letters import ambiguous
 from derivations.documents.judge.numbers.number_links import CHECK, NumberLink, foreign_units, touch, units_of
@@ -26,7 +27,10 @@ from derivations.documents.judge.numbers.orders import ORDERS, check_order
 from derivations.documents.judge.numbers.other_meanings import (
     CONSTANTS,
     bounds_a_letter,
+    is_equation,
+    is_near_a_fraction,
     is_order_of_magnitude,
+    is_range,
     is_share,
 )
 from derivations.documents.judge.numbers.printed import Printed, decimal, printed
@@ -60,6 +64,8 @@ def check_arithmetic(statement: Statement, link: int | None, scope: Scope) -> It
             applied = Call(left, (statement.chain.sides[link - 1],))
             entries = entry_pairs(applied, right, scope)
             yield from _of_entries(entries, "=", statement, link, scope) if entries else ()
+        return
+    if _sets_to_zero(left, right) or _sets_to_zero(right, left):
         return
     entries = entry_pairs(left, right, scope) if relation in EQUALITIES else None
     if entries is not None:
@@ -103,11 +109,13 @@ def _found(question: NumberLink, link: int) -> Iterator[Finding]:
             uncertain
             or bounds_a_letter(question)
             or is_share(left, right)
+            or is_range(question)
             or is_order_of_magnitude(question)
+            or is_near_a_fraction(question)
+            or _is_no_assertion(question)
             or _is_scaled(question)
         )
-        in_bytes = replace(question, left=_may_be_bytes(left), right=_may_be_bytes(right))
-        if uncertain or (in_bytes != question and all(each.verdict != "wrong" for each in _decided(in_bytes))):
+        if uncertain or any(_is_right(each) for each in _read_otherwise(question)):
             return
         if _may_be_bytes(left) != _in_bytes(left) and _may_be_rounded(question):
             return
@@ -117,6 +125,25 @@ def _found(question: NumberLink, link: int) -> Iterator[Finding]:
                 return
         found = _of_both_sides(question, found)
     yield from found
+
+
+def _is_no_assertion(question: NumberLink) -> bool:
+    """Return whether a relation in letters that have values elsewhere may be a condition, or set them anew."""
+    if not question.values() or is_conclusion(question.statement):
+        return False
+    return is_equation(question) or is_condition(question.statement)
+
+
+def _read_otherwise(question: NumberLink) -> Iterator[NumberLink]:
+    """Yield the relation with B for bytes, and with thousands for 1024: `128k × 2 bytes = 256 KiB`."""
+    for way in (_may_be_bytes, _in_powers_of_two):
+        other = replace(question, left=way(question.left), right=way(question.right))
+        if other != question:
+            yield other
+
+
+def _is_right(question: NumberLink) -> bool:
+    return all(each.verdict != "wrong" for each in _decided(question))
 
 
 def _of_both_sides(question: NumberLink, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -180,12 +207,27 @@ def _in_bytes(node: Any) -> Any:
     return rebuilt(node, _in_bytes)
 
 
+def _in_powers_of_two(node: Any) -> Any:
+    """Return a formula in which every k of a power of two, such as the 128k of a context, is 1024."""
+    match node:
+        case Number(text=text, value=value) if text[-1:] in ("k", "K") and not node.unit:
+            count = int(value / 1000)
+            if 1000 * count == value and count & (count - 1) == 0:
+                return replace(node, value=Fraction(1024 * count), exact=True)
+    return rebuilt(node, _in_powers_of_two)
+
+
 def _may_be_cut(question: NumberLink) -> bool:
     """Return whether a whole number in running text may be only the end of a longer formula."""
     left, right = printed(question.left), printed(question.right)
     if question.statement.passage.syntax == "latex" or question.loose or left is None or right is None:
         return False
     return left.exact and not left.unit and "%" not in right.number.text
+
+
+def _sets_to_zero(side: Node, other: Node) -> bool:
+    """Return whether a relation is an equation for letters, `a b = 0`, whatever values they have elsewhere."""
+    return isinstance(other, Number) and other.value == 0 and any(isinstance(part, Name) for part in side.walk())
 
 
 def _is_set(side: Node, relation: str) -> bool:

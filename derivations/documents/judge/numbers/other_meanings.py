@@ -1,6 +1,7 @@
-"""Relations that are not meant literally: a share in per cent, an order of magnitude, π or e as a letter.
+"""Relations that are not meant literally: a share in per cent, an order of magnitude, a range, π or e as a letter.
 
-Definition   a percentage beside whole numbers, an order of magnitude, and π or e as a letter with bounds
+Definition   a percentage beside whole numbers, an order of magnitude, π or e as a letter with bounds; the range 4 ∼ 8;
+             a number near a fraction, 0.507 ≈ 1/2; and an equation or a bound for letters that have other values elsewhere
 """
 
 from __future__ import annotations
@@ -8,13 +9,17 @@ from __future__ import annotations
 from derivations.documents.judge.numbers.number_links import NumberLink
 from derivations.documents.judge.numbers.orders import ORDERS
 from derivations.documents.judge.numbers.printed import printed
-from derivations.documents.syntax import Name, Node, Number, Power, Quotient
+from derivations.documents.syntax import Name, Negative, Node, Number, Power, Quotient, Sum
 
-__all__ = ["CONSTANTS", "bounds_a_letter", "is_order_of_magnitude", "is_share"]
+__all__ = [
+    "CONSTANTS", "bounds_a_letter", "is_equation", "is_near_a_fraction", "is_order_of_magnitude", "is_range",
+    "is_share",
+]  # fmt: skip
 
 ABOUT = 20  # a bare power of ten stands for what differs from it by less than one part of so many
 NEARLY = 1000  # a power of two stands for what differs from it by less than one part of so many
 CONSTANTS = ("e", "π", "pi")
+NEAR_A_FRACTION = 20  # a number stands for a fraction from which it differs by less than one part of so many
 
 
 def bounds_a_letter(question: NumberLink) -> bool:
@@ -32,6 +37,40 @@ def is_share(left: Node, right: Node) -> bool:
             divided = any(isinstance(part, Quotient) for part in other.walk())
             return not divided and all(each.exact and "%" not in each.text for each in numbers)
     return False
+
+
+def is_range(question: NumberLink) -> bool:
+    r"""Return whether the sign is that of a range, `4 \sim 8`, and not only of numbers that are alike."""
+    return question.relation == "∼"
+
+
+def is_near_a_fraction(question: NumberLink) -> bool:
+    """Return whether a number is said to be near a fraction: 0.507 ≈ 1/2."""
+    fraction = question.right
+    if not question.loose or not isinstance(fraction, Quotient):
+        return False
+    if not all(isinstance(part, Number) and part.exact for part in (fraction.numerator, fraction.denominator)):
+        return False
+    sides = question.enclosures(question.left, fraction)
+    return sides is not None and abs(sides[0].middle - sides[1].middle) * NEAR_A_FRACTION < abs(sides[1].middle)
+
+
+def is_equation(question: NumberLink) -> bool:
+    """Return whether letters may be bound or set by a relation: m < 20, n - k = 1.
+
+    Another relation in letters, such as `2 d^2 = 8192`, says what a formula is for values that are given before.
+    """
+    return question.relation in ORDERS or all(map(_is_linear, (question.left, question.right)))
+
+
+def _is_linear(node: Node) -> bool:
+    """Return whether a formula has letters and numbers that are added only."""
+    match node:
+        case Sum(terms=terms):
+            return all(map(_is_linear, terms))
+        case Negative(operand=inner):
+            return _is_linear(inner)
+    return isinstance(node, Name | Number)
 
 
 def is_order_of_magnitude(question: NumberLink) -> bool:
