@@ -15,7 +15,7 @@ __all__ = ["SPECIAL", "is_conclusion", "is_condition"]
 
 #: Words for matrices that have properties of their own, by which sides may be equal; orthogonal ones are read.
 SPECIAL = re.compile(
-    r"\bcommut|\bsymmetric|\bdiagonal|\borthogonal|\borthonormal|\bpermut|\bunitary|\bidempotent|\bprojection matri"
+    r"\bcommut|\bsymmetr|\bdiagonal|\borthogonal|\borthonormal|\bpermut|\bunitary|\bidempotent|\bprojection matri"
     r"|\bHermitian|\binvolut|\breflection|\bHouseholder|\bHadamard matri|\bcovariance|\bproportional"
     r"|交換|交换|可換|对称|對稱|対称|对角|對角|対角|正交|直交|置換|置换|反射|鏡映|镜像|鏡像",
     re.IGNORECASE,

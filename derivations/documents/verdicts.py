@@ -124,13 +124,17 @@ def settled(findings: Iterable[Finding]) -> Finding:
 
     Result       the first finding that is wrong; else proved before holds before conditional; a finding that nothing
                  can be proved of without an assumption keeps that assumption. Of sides that are proved equal it is not
-                 said that they are another formula than a known one: another line is, if any
+                 said that they are another formula than a known one, and of a usual derivative not that it is none of
+                 what the document defines: another line is wrong, if any
     """
     known = [finding for finding in findings if finding.verdict != "unknown"]
     is_proved = any(finding.verdict == "proved" for finding in known)
+    is_usual = any(finding.verdict == "holds" and finding.check in FORMS for finding in known)
     for finding in known:
-        if finding.verdict == "wrong" and not (is_proved and finding.check in FORMS):
+        elsewhere = (is_proved and finding.check in FORMS) or (is_usual and finding.check == "derivative")
+        if finding.verdict == "wrong" and not elsewhere:
             return finding
+    known = [finding for finding in known if finding.verdict != "wrong"]
     if not known:
         return next(iter(findings), Finding("unknown", NO_CHECK, Intent.ASSERTS.undecided))
     strongest = min(known, key=lambda finding: VERDICTS.index(finding.verdict))

@@ -51,7 +51,7 @@ MISTAKES = {
     ),
     "ja_mistakes.rst": ("16{,}834{,}000", "= 46", r"{d_v \times d}", "KQ^", "2{,}097{,}152"),
 }  # fmt: skip
-CAUGHT = 60  # of the mistakes; those that are not are unknown
+CAUGHT = 59  # of the mistakes; those that are not are unknown
 
 
 def _is_mistaken(name: str, claim: Claim) -> bool:

@@ -24,7 +24,7 @@ from derivations.documents.nearest.mending import mended
 from derivations.documents.proving import are_equal, proved, provisos, weighed, work_of
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Name, Node, Number, Power, Product, Quotient, Root, Transpose
+from derivations.documents.syntax import Call, Fence, Name, Node, Number, Power, Product, Quotient, Root, Transpose
 from derivations.documents.verdicts import Finding
 
 __all__ = [
@@ -49,6 +49,8 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
     left, right = statement.chain.sides[link : link + 2]
     if left == right or has_two_logarithms(left, right) or _may_be_complex(left, right):
         return
+    if _has_bars(left) != _has_bars(right):
+        return  # which of two letters is larger, their names may say
     sides: tuple[Node, ...] | None = (left, right)
     own = statement.chain.sides[1:]
     if _is_named(left) or _is_named(right):
@@ -75,7 +77,7 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
         yield Finding("conditional", CHECK, "both sides are equal wherever both are defined", assumptions=where)
     elif cancel:
         return  # it may be solved for its letters
-    elif statement.chain.condition is not None or SPECIAL.search(scope.words(statement)):
+    elif statement.chain.condition is not None or scope.is_told(SPECIAL):
         return  # the equation may hold of what is meant
     elif not by and link and is_refuted(found) and not any(s.has(*_OF_MANY) for s in typings[0].sides[:2]):
         yield Finding("wrong", CHECK, f"the sides differ: {found[0].reason}")
@@ -243,6 +245,10 @@ def _may_be_complex(*sides: Node) -> bool:
         if isinstance(part, Product)
         for factor in part.factors
     )
+
+
+def _has_bars(side: Node) -> bool:
+    return any(isinstance(part, Fence) and part.bracket == "|" for part in side.walk())
 
 
 def has_two_logarithms(*sides: Node) -> bool:

@@ -2,8 +2,9 @@
 
 Definition   an edit changes one place of the formula and keeps its letters. A formula of the handbook is named by its
              left side and by a word somewhere in the document; one of the catalogue by its left side
-Result       wrong where an edit makes the formula the one that is named, and it is none itself; conditional where only
-             the words around name it; holds as the usual formula of the handbook, where letters have their roles
+Result       wrong where an edit makes the formula the one that is named in words, or that the document gives elsewhere,
+             and it is none itself; conditional where a letter alone or the words around name it; holds as the usual
+             formula of the handbook, where letters have their roles
 Assumes      a sum of three letters is one edit away from any other: such a formula is known by its letters as well
 """
 
@@ -42,7 +43,7 @@ from derivations.documents.scope import Scope
 from derivations.documents.scope.sizes import fold_key
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import EQUATIONS, Aggregate, Call, Entry, List, Name, Negative, Node, Root
-from derivations.documents.verdicts import Finding
+from derivations.documents.verdicts import Finding, Unproved
 
 __all__ = ["check_nearest"]
 
@@ -56,6 +57,7 @@ LOGARITHMS = ("log", "ln")
 LOSSES = ("L", "ℓ", "ell", "J", "loss", "Loss")
 NO_LOGARITHM = "the logarithm is missing"
 OUTER = ("row", "column")  # the places of an entry of a matrix
+ANOTHER = ("another formula is meant than the usual one",)
 IDLE = "the sum must be over"  # every term of the sum is the same
 
 
@@ -97,14 +99,16 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
             continue  # which makes good its sign
         if slip == NO_ROOT and any(_is_rooted_elsewhere(left, statement, scope) for left in lefts[-1:]):
             continue  # sigma may be the variance
-        if not known.form.assumed and (named or (not found and slip.startswith(IDLE) and known.weight > LIGHT)):
+        idle = not found and slip.startswith(IDLE) and known.weight > LIGHT
+        if not known.form.assumed and (named or idle):
             elsewhere = ", which the document states elsewhere" if said.is_restated_as(known) else ""
             reason = f"one edit away from the formula of {known.title}{elsewhere}: {slip}"
-            yield Finding("wrong", CHECK, reason, text, result)
+            certain = idle or said.names_in_words(known)
+            said_so: Unproved = "wrong" if certain else "conditional"
+            yield Finding(said_so, CHECK, reason, text, result, () if certain else ANOTHER)
             return
         if spoken is None and not found and said.speaks_of(known):
-            assumed = ("another formula is meant than the usual one",)
-            spoken = Finding("conditional", CHECK, f"one edit away from {known.title}: {slip}", text, result, assumed)
+            spoken = Finding("conditional", CHECK, f"one edit away from {known.title}: {slip}", text, result, ANOTHER)
     if spoken is not None:
         yield spoken
 
@@ -230,8 +234,8 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
             continue  # the sum itself may be meant
         if _is_more_general(right, new) or _repeats_an_index(right, new):
             continue
-        if slip in SIGN and said.may_be_maximised:
-            continue
+        if slip in SIGN and (said.may_be_maximised or said.restated):
+            continue  # the same with the other sign may be meant where it is not called a loss
         if not said.may_mean and not slip.startswith(IDLE):
             continue
         free = is_free(slip, right) or renames(right, new, slip, typings[0].counts)

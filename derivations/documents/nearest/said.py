@@ -14,6 +14,7 @@ from functools import cached_property
 from derivations.documents.canon.concept import Concept
 from derivations.documents.canon.concepts import CONCEPTS
 from derivations.documents.canon.equations import Equation
+from derivations.documents.formulas.vocabulary import GREEK
 from derivations.documents.judge.arrays.left_sides import left_fits
 from derivations.documents.judge.canonical.recognition import is_about, marks_of, words_of
 from derivations.documents.nearest.handbook import HEAVY, handbook, is_heavy, spellings, told_in
@@ -29,6 +30,7 @@ OF_SLOPES = ("derivative", "matrix derivative", "same place", "slope")
 MAXIMISED = re.compile(
     r"maximi[sz]|likelihood|objective|reward|最大|似然|目标函数|目標函數|尤度|우도|vraisemblance|verosimil|правдопод", re.IGNORECASE
 )
+_WORD = re.compile(r"[A-Za-z]+")
 LIGHT = 2  # a formula of less weight is one edit away from too much
 
 
@@ -111,6 +113,19 @@ class Said:
         if family and not any(map(_is_single, family)) and all(map(self.scope.is_used, family)):
             return True
         return equation.is_told_by(self.scope.document.prose if is_word else self.words)
+
+    def names_in_words(self, known: Known) -> bool:
+        """Return whether a known formula is named by more than a letter, which is the name of many things.
+
+        It is named by a word, as KL or ce, by the letters of its family, or by another equation for the same letter.
+        """
+        concept = known.concept
+        if self.is_restated_as(known) or not isinstance(concept, Equation):
+            return True
+        named = (word for name in self._spelled & concept.left for word in _WORD.findall(name))
+        if any(len(word) > 1 and word not in GREEK for word in named):
+            return True
+        return bool(concept.family) and self.has_its_family(known)
 
     def is_told(self, known: Known) -> bool:
         """Return whether a word of the document names a handbook formula. Its letters alone may belong to another."""

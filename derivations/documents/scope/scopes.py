@@ -6,6 +6,7 @@ Assumes      see `derivations.documents.scope.reach` for what is in reach
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -28,6 +29,7 @@ from derivations.documents.syntax import Name, Node, Number, Space
 __all__ = ["Scope"]
 
 _MOST_NAMES = 8
+_FEW = 8  # blocks, as many as a paragraph with its formulas may be before
 _FARTHEST_BEHIND = 3  # blocks between a letter and a definition after it
 
 _LONGEST_EXPLANATION = 8  # blocks of a "where ..." with its list
@@ -165,6 +167,12 @@ class Scope:
         said = (found.printed for found in self.reach.said(self.document.printed, key))
         return tuple({number.value: number for number in reversed([*filter(None, said)])}.values())[::-1]
 
+    def is_given_near(self, key: str) -> bool:
+        """Return whether a letter is given a value in this section, a few blocks before or right after."""
+        kinds = (self.document.values, self.document.printed)
+        found = (each for kind in kinds for each in kind.nearest(key, self.section, self.block) if each is not None)
+        return any(self.block - _FEW <= place <= self.block + _FARTHEST_BEHIND for place, _ in found)
+
     # --- what the document says ---
 
     def near_definition(self, name: Name) -> Node | None:
@@ -226,6 +234,10 @@ class Scope:
                 break
             found.append(other)
         return tuple(found)
+
+    def is_told(self, words: re.Pattern[str]) -> bool:
+        """Return whether the prose of the document tells words up to here."""
+        return any(words.search(text) for text in self.document.texts[: self.block + 1])
 
     def words(self, statement: Statement) -> str:
         """Return the prose around a statement: its block, that before it, the headings above, at most 600 characters.

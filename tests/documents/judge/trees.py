@@ -123,6 +123,9 @@ class FakeScope(Scope):
     def convention(self) -> Any:
         return self.given
 
+    def is_given_near(self, key: str) -> bool:
+        return key in self.known_values
+
     def value(self, name: Name) -> Any:
         return self.known_values.get(name.key)
 

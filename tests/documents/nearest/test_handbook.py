@@ -15,17 +15,19 @@ from derivations.documents.nearest.handbook import entries, handbook, spellings
 from derivations.documents.nearest.known import known_as
 from tests.documents.said import ALARMS, in_a_word
 
-WRONG = (
+BY_A_LETTER = (  # c and h are the names of many things
     r"The LSTM has the cell $c_t = f_t \odot c_{t-1} - i_t \odot \tilde{c}_t$.",
     r"The output of the LSTM is $h_t = o_t \odot \sigma(c_t)$.",
     r"A GRU: $h_t = (1 + z_t) \odot h_{t-1} + z_t \odot \tilde{h}_t$.",
-    r"$\tanh(x) = \frac{e^x + e^{-x}}{e^x + e^{-x}}$",
     r"In diffusion $x_t = \sqrt{\bar\alpha_t} x_0 + \sqrt{1 + \bar\alpha_t} \epsilon$.",
-    r"In diffusion, $\bar\alpha_t = \sum_{s=1}^{t} \alpha_s$.",
     r"The scaling law is $L(N, D) = E + \frac{A}{N^\alpha} - \frac{B}{D^\beta}$.",
     r"The error of GAE: $\delta_t = r_t - \gamma V(s_{t+1}) - V(s_t)$.",
     r"The binary loss is $L = -y \log p - (1 + y) \log(1 - p)$.",
     r"The contrastive loss is $R = \log \frac{\exp(s_i / \tau)}{\sum_{j=1}^{n} \exp(s_j / \tau)}$.",  # told so
+)
+WRONG = (
+    r"$\tanh(x) = \frac{e^x + e^{-x}}{e^x + e^{-x}}$",
+    r"In diffusion, $\bar\alpha_t = \sum_{s=1}^{t} \alpha_s$.",
     r"The precision is $\mathrm{Precision} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FN}}$.",
 )
 RIGHT = (
@@ -92,6 +94,11 @@ def test_what_stands_for_a_part_keeps_its_role() -> None:
     """H of another argument is another letter, and no new name of the one that is known."""
     layer = r"A highway layer: $y = H(%s, W_H) \cdot T(x, W_T) + x \cdot (1 - T(x, W_T))$"
     assert [check_text(layer % x, "markdown").claims[-1].finding.verdict for x in ("x", "x^2")] == ["holds", "unknown"]
+
+
+@pytest.mark.parametrize("text", BY_A_LETTER)
+def test_a_slip_in_what_a_letter_names_makes_it_another_formula(text: str) -> None:
+    assert [claim.finding.verdict for claim in check_text(text, "markdown").claims] == ["conditional"]
 
 
 @pytest.mark.parametrize("text", WRONG)

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from derivations.documents.formulas import formula_text
 from derivations.documents.judge.algebra.dot_products import with_sums
-from derivations.documents.judge.algebra.free_letters import letters_of
+from derivations.documents.judge.algebra.free_letters import has_differentials, letters_of
 from derivations.documents.judge.algebra.moments import check_moments, says_unit_variance
 from derivations.documents.judge.algebra.near_identities import mended, slip_between
 from derivations.documents.judge.algebra.normalisations import is_normalisation
@@ -57,6 +57,8 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
     left, right = with_sums(left, right, scope)
     if isinstance(left, Name) or (isinstance(right, Name) and link == 0 and not _occurs(right, left)):
         return  # a letter that is defined
+    if has_differentials(left) or has_differentials(right):
+        return
     both_sides = Sides(left, right, scope, statement.text(statement.chain.start, statement.chain.end))
     in_order = in_one_order(left, right, scope=scope)
     first, second = (scalar(side, scope) if in_order else None for side in (left, right))

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from derivations.documents.judge.algebra.sampled import DELTAS, is_known_function
-from derivations.documents.syntax import Aggregate, Call, Name, Node, Power, Product, Quotient, Sum, Words
+from derivations.documents.syntax import Aggregate, Call, Fence, Name, Node, Power, Product, Quotient, Sum, Words
 
 __all__ = [
     "PLACE", "cancellable", "free_letters", "has_differentials", "indices_of", "letters_of",
@@ -35,9 +35,12 @@ def _with_places(name: Name, bound: set[Name]) -> Name:
 
 
 def has_differentials(side: Node) -> bool:
-    """Return whether a fraction may be a derivative: both its parts begin with d."""
+    """Return whether d may be that of a derivative, both parts of a fraction begin with it, or of d(A B) = (dA) B."""
     fractions = (part for part in side.walk() if isinstance(part, Quotient))
-    return any(_first(part.numerator) == _first(part.denominator) == DIFFERENTIAL for part in fractions)
+    if any(_first(part.numerator) == _first(part.denominator) == DIFFERENTIAL for part in fractions):
+        return True
+    products = (part for part in side.walk() if isinstance(part, Product) and part.factors[0] == DIFFERENTIAL)
+    return any(not part.operators[0] and isinstance(part.factors[1], Fence) for part in products)
 
 
 def _first(node: Node) -> Node:

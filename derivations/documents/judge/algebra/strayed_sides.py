@@ -47,7 +47,7 @@ def strayed(statement: Statement, link: int, scope: Scope) -> Mended | None:
         return None
     for at in (link + 1, link) if link == begin else (link + 1,):
         others = (*sides[begin:at], *sides[at + 1 : end])
-        stands_alone = isinstance(bare(sides[at]), Name | Number)
+        stands_alone = isinstance(bare(sides[at]), Name | Number) or not any(True for _ in letters_of(sides[at]))
         found = None if stands_alone else _mended(sides[at], others, scope, within=begin < at < end - 1)
         if found is not None:
             return found

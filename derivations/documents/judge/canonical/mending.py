@@ -8,6 +8,7 @@ Assumes      the number of edits, of readings and of parts that are read is boun
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import islice
@@ -105,6 +106,8 @@ def _is_free(slip: str, right: Node) -> bool:
         return True  # a position in fewer letters
     if slip.endswith("have changed places") and len(words) == 6:
         pair = {words[0], words[2]}
+        if len({re.sub(r"\^?\*|'", "", each) for each in pair}) == 1:
+            return True  # which of y and y^* is the label, the author says
         return pair in FREE_PAIRS or {each.partition("_")[0].lower() for each in pair} in FREE_PAIRS
     if slip.startswith("the difference") or slip == "the sign is wrong":
         return any({each.base.lower() for each in pair} in FREE_PAIRS for pair in _differences(right))

@@ -65,7 +65,7 @@ def check_arithmetic(statement: Statement, link: int | None, scope: Scope) -> It
             entries = entry_pairs(applied, right, scope)
             yield from _of_entries(entries, "=", statement, link, scope) if entries else ()
         return
-    if _sets_to_zero(left, right) or _sets_to_zero(right, left):
+    if _is_said_on_purpose(left, right) or _is_said_on_purpose(right, left):
         return
     entries = entry_pairs(left, right, scope) if relation in EQUALITIES else None
     if entries is not None:
@@ -129,7 +129,10 @@ def _found(question: NumberLink, link: int) -> Iterator[Finding]:
 
 def _is_no_assertion(question: NumberLink) -> bool:
     """Return whether a relation in letters that have values elsewhere may be a condition, or set them anew."""
-    if not question.values() or is_conclusion(question.statement):
+    letters = question.values()
+    if any(len(key) == 1 and not question.scope.is_given_near(key) for key in letters):
+        return True
+    if not letters or (question.relation in ORDERS and is_conclusion(question.statement)):
         return False
     return is_equation(question) or is_condition(question.statement)
 
@@ -225,9 +228,13 @@ def _may_be_cut(question: NumberLink) -> bool:
     return left.exact and not left.unit and "%" not in right.number.text
 
 
-def _sets_to_zero(side: Node, other: Node) -> bool:
-    """Return whether a relation is an equation for letters, `a b = 0`, whatever values they have elsewhere."""
-    return isinstance(other, Number) and other.value == 0 and any(isinstance(part, Name) for part in side.walk())
+def _is_said_on_purpose(side: Node, other: Node) -> bool:
+    """Return whether an equation with 0 is solved for letters, `a b = 0`, or is a contradiction, `1 = 0`."""
+    if not isinstance(other, Number) or other.value != 0:
+        return False
+    functions = {id(part.function) for part in side.walk() if isinstance(part, Call)}
+    names = (part for part in side.walk() if isinstance(part, Name) and id(part) not in functions)
+    return isinstance(side, Number) or any(name.key not in CONSTANTS for name in names)
 
 
 def _is_set(side: Node, relation: str) -> bool:

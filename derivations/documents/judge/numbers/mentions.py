@@ -164,6 +164,8 @@ def _called(statement: Statement, side: Node, part: Node, first: Node, scope: Sc
     notes = " ".join(_text(each.note) for each in around)
     left = first if first is not side else None
     near = f"{_before(statement, scope)} {notes} {_text(left) if left is not None else ''}".lower()
+    if statement.passage.syntax == "code" and "softmax" not in near:
+        return None  # the probabilities of separate events have a name of this kind as well
     weights, perhaps, others = (_last(near, words) for words in (WEIGHTS, PERHAPS, NO_WEIGHTS))
     front = _in_front(statement, near)
     summed = _TO_ONE.search(front)

@@ -56,20 +56,20 @@ def is_near_a_fraction(question: NumberLink) -> bool:
 
 
 def is_equation(question: NumberLink) -> bool:
-    """Return whether letters may be bound or set by a relation: m < 20, n - k = 1.
+    """Return whether letters may be bound or set by a relation: m < 20, n - k = 1, sigma^2 = 2.
 
     Another relation in letters, such as `2 d^2 = 8192`, says what a formula is for values that are given before.
     """
-    return question.relation in ORDERS or all(map(_is_linear, (question.left, question.right)))
+    return question.relation in ORDERS or all(map(_may_be_set, (question.left, question.right)))
 
 
-def _is_linear(node: Node) -> bool:
-    """Return whether a formula has letters and numbers that are added only."""
+def _may_be_set(node: Node) -> bool:
+    """Return whether a formula has letters, their powers and numbers, which are added only."""
     match node:
         case Sum(terms=terms):
-            return all(map(_is_linear, terms))
-        case Negative(operand=inner):
-            return _is_linear(inner)
+            return all(map(_may_be_set, terms))
+        case Negative(operand=inner) | Power(base=inner, exponent=Number()):
+            return _may_be_set(inner)
     return isinstance(node, Name | Number)
 
 

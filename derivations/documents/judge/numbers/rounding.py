@@ -92,7 +92,9 @@ def check_rounding(question: NumberLink, source: Node, target: Printed) -> Itera
     measured = bool(units_of(source)) or (target.unit in UNITS and UNITS[target.unit].kind == "time")
     plain = [reading for reading in readings if not (reading[2] and measured)] or readings
     of_one_base = (reading for reading in plain if reading[0] == plain[0][0])
-    nearest = min(of_one_base, key=lambda reading: abs(reading[0].middle / reading[1] - target.value))
+    offs = {reading: reading[0].middle / reading[1] - target.value for reading in of_one_base}
+    unit = 2 * target.half_unit
+    nearest = min(offs, key=lambda each: (not _is_truncated(offs[each], _scaled(*each[:2]), unit), abs(offs[each])))
     yield _missed(question, _scaled(nearest[0], nearest[1]), target)
 
 

@@ -175,6 +175,8 @@ class _Evaluation:
     def power(self, node: Power, bound: Mapping[str, Fraction], depth: int) -> Value:
         exponent = self.value(node.exponent, bound, depth)
         if isinstance(node.base, Name) and node.base.key == "e" and "e" not in bound:
+            if isinstance(node.exponent, Name) and node.exponent.key in bound:
+                raise NoNumber  # the error of number i
             whole = isinstance(exponent, Fraction) and exponent.denominator == 1
             if whole and self.letters(node.base) is not None:
                 raise NoNumber  # the square of a letter, or of Euler's number

@@ -63,6 +63,8 @@ def _of_equation(sides: Sequence[Node], link: int, statement: Statement, scope: 
     if found.clashes:
         if link and fit(sides[:1], scope, code).clashes:
             return  # the link before has said it
+        if code and _may_multiply_matrices(sides):
+            return
         yield misfit(sides, found, statement, scope, code)
         return
     shape = found.shapes[1]
@@ -71,6 +73,11 @@ def _of_equation(sides: Sequence[Node], link: int, statement: Statement, scope: 
     told = _is_computed(sides[1]) and _is_told_by_shapes(sides) and not _is_vague(sides[1], found, code)
     if told and (shape.complete or (shape.complete is None and tells)):
         yield fitting(found, shape)
+
+
+def _may_multiply_matrices(sides: Sequence[Node]) -> bool:
+    """Return whether `*` stands between factors, which multiplies matrices where they are of `np.matrix`."""
+    return any(isinstance(part, Product) and "star" in part.operators for side in sides for part in side.walk())
 
 
 def _is_told_by_shapes(sides: Sequence[Node]) -> bool:
