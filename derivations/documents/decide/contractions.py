@@ -43,7 +43,11 @@ def check_contractions(statement: Statement, link: int | None, scope: Scope) -> 
     traces = [part for part in right.walk() if isinstance(part, Call) and part.function.base in TRACES]
     traced = {each for trace in traces for inside in trace.arguments for each in _contracted(inside)}
     for here in sorted(_contracted(right)):
-        if here in traced or any(scope.is_declared_size(letter) for letter, _ in here) or not _is_of_arrays(here, scope.document):
+        if (
+            here in traced
+            or any(scope.is_declared_size(letter) for letter, _ in here)
+            or not _is_of_arrays(here, scope.document)
+        ):
             continue
         by_axes = _contractions(scope.document)[_letters(here)]
         others = [each for each in by_axes if each != here]
@@ -94,7 +98,7 @@ def _contracted(side: Node) -> set[Contraction]:
 def _factors(node: Node, turned: bool = False) -> list[tuple[Name | None, bool]]:
     """Return the factors of a product, and whether each is transposed. A factor other than a capital is None."""
     match node:
-        case Name(base=base) if len(base) == 1 and base.isupper():
+        case Name(base=base) if len(base) == 1 and base.isupper() and base != "I":
             return [(node, turned)]
         case Transpose(operand=inner):
             return _factors(inner, not turned)

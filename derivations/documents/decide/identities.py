@@ -19,12 +19,13 @@ from derivations.documents.budget import spend
 from derivations.documents.conditions import SPECIAL, is_condition
 from derivations.documents.elaborate import Elaborated, NotElaborated, elaborated
 from derivations.documents.elaborate.expanding import expanded, letters_in
+from derivations.documents.judge.algebra.free_letters import may_be_complex
 from derivations.documents.judge.algebra.scalar_letters import in_one_order
 from derivations.documents.nearest.mending import mended
 from derivations.documents.proving import are_equal, proved, provisos, weighed, work_of
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Fence, Name, Node, Number, Power, Product, Quotient, Root, Transpose
+from derivations.documents.syntax import Call, Fence, Name, Node, Number, Power, Quotient, Root, Transpose
 from derivations.documents.verdicts import Finding
 
 __all__ = [
@@ -47,10 +48,8 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
     if link is None or not is_equation(statement, link):
         return
     left, right = statement.chain.sides[link : link + 2]
-    if left == right or has_two_logarithms(left, right) or _may_be_complex(left, right):
+    if left == right or has_two_logarithms(left, right) or may_be_complex(left, right):
         return
-    if _has_bars(left) != _has_bars(right):
-        return  # which of two letters is larger, their names may say
     sides: tuple[Node, ...] | None = (left, right)
     own = statement.chain.sides[1:]
     if _is_named(left) or _is_named(right):
@@ -65,6 +64,8 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
     typings, found = decisions_of(sides, scope)
     if not found:
         return
+    if any(each.level == "refuted" for each in found) and _has_bars(left) != _has_bars(right):
+        return  # which of two letters is larger, their names may say
     if any(each.level == "proved" for each in found) and _turns_numbers(sides, typings, scope):
         return
     if not by and len(found) == 1 and found[0].level == "proved":
@@ -77,8 +78,10 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
         yield Finding("conditional", CHECK, "both sides are equal wherever both are defined", assumptions=where)
     elif cancel:
         return  # it may be solved for its letters
-    elif statement.chain.condition is not None or scope.is_told(SPECIAL):
+    elif statement.chain.condition is not None or SPECIAL.search(scope.words(statement)):
         return  # the equation may hold of what is meant
+    elif any(each.level == "refuted" for each in found) and scope.is_told(SPECIAL):
+        return
     elif not by and link and is_refuted(found) and not any(s.has(*_OF_MANY) for s in typings[0].sides[:2]):
         yield Finding("wrong", CHECK, f"the sides differ: {found[0].reason}")
     elif not by and is_refuted(found) and (missing := _missing_terms(typings)):
@@ -234,17 +237,6 @@ def verdict_of(
         slip = mended(sides, typings[0], scope, rule)
         if slip is not None:
             yield Finding("wrong", check, f"this is not {what}: {slip[2]}; {found[0].reason}")
-
-
-def _may_be_complex(*sides: Node) -> bool:
-    """Return whether i or j is a factor of a product, where it may be the imaginary unit."""
-    return any(
-        isinstance(factor, Name) and factor.key in ("i", "j")
-        for side in sides
-        for part in side.walk()
-        if isinstance(part, Product)
-        for factor in part.factors
-    )
 
 
 def _has_bars(side: Node) -> bool:

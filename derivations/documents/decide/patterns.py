@@ -22,7 +22,7 @@ from derivations.documents.formulas import formula_text
 from derivations.documents.scope import Scope
 from derivations.documents.scope.declared import Declared
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Name, Node, rebuilt
+from derivations.documents.syntax import Call, Chain, Name, Node, rebuilt
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_patterns", "pattern_of"]
@@ -84,8 +84,8 @@ def _patterns(document: Declared) -> Counter[Any]:
 
 def _says_enough(right: Node) -> bool:
     parts = list(right.walk())
-    if len(parts) > MOST_NODES:
-        return False
+    if len(parts) > MOST_NODES or any(isinstance(part, Chain) and ":" in part.relations for part in parts):
+        return False  # a row X_{i,:} and a column X_{:,j} are turned otherwise
     return len({part.key for part in parts if isinstance(part, Name)}) >= LETTERS
 
 

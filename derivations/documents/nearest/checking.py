@@ -296,7 +296,9 @@ def _is_diagonal(node: Node) -> bool:
 def _has_logarithm_of_a_loss(node: Node) -> bool:
     """Return whether a logarithm is taken of a loss, which is that of a probability already."""
     logs = (part for part in node.walk() if isinstance(part, Call) and part.function.base in LOGARITHMS)
-    return any(isinstance(part, Name) and part.base in LOSSES for log in logs for each in log.arguments for part in each.walk())
+    return any(
+        isinstance(part, Name) and part.base in LOSSES for log in logs for each in log.arguments for part in each.walk()
+    )
 
 
 def _is_more_general(right: Node, new: Node) -> bool:

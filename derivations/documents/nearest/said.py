@@ -28,7 +28,8 @@ __all__ = ["LIGHT", "Said"]
 
 OF_SLOPES = ("derivative", "matrix derivative", "same place", "slope")
 MAXIMISED = re.compile(
-    r"maximi[sz]|likelihood|objective|reward|最大|似然|目标函数|目標函數|尤度|우도|vraisemblance|verosimil|правдопод", re.IGNORECASE
+    r"maximi[sz]|likelihood|objective|reward|最大|似然|目标函数|目標函數|尤度|우도|vraisemblance|verosimil|правдопод",
+    re.IGNORECASE,
 )
 _WORD = re.compile(r"[A-Za-z]+")
 LIGHT = 2  # a formula of less weight is one edit away from too much

@@ -14,8 +14,8 @@ from derivations.documents.syntax import Aggregate, Name, Node, Number, Power, S
 __all__ = ["EXCHANGED", "NUMBER", "QUOTED", "is_free", "renames"]
 
 FREE = re.compile(  # edits that change which letters stand there, or what an author may choose
-    r"the (?:factor|summand) \D|the division by|there must be no (?:division|factor|sigma|tanh)|it must be a (?:product|quotient)"
-    r"|the logarithm is missing|the function must be|\S+ must be (?:added|subtracted)"
+    r"the (?:factor|summand) \D|the division by|there must be no (?:division|factor|root|sigma|tanh)"
+    r"|it must be a (?:product|quotient)|the logarithm is missing|the function must be|\S+ must be (?:added|subtracted)"
 )
 QUOTED = re.compile(
     r"the function must be|the logarithm is missing|(\S+) belongs where"

@@ -183,6 +183,8 @@ def _stands_beside(
 ) -> bool:
     """Return whether a token begins a factor after an operand: `2 n`, `6ND`, `softmax(x) V`, not `x I`, `8 heads`."""
     token = tokens[position]
+    if space_before and len(tokens[position - 1].text) > 1:
+        return False  # another column
     behind = tokens[position + 1].kind if position + 1 < len(tokens) else ""
     if not operand.is_mathematical:
         return False

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from derivations.documents.formulas import formula_text
 from derivations.documents.judge.algebra.dot_products import with_sums
-from derivations.documents.judge.algebra.free_letters import has_differentials, letters_of
+from derivations.documents.judge.algebra.free_letters import has_differentials, letters_of, may_be_complex
 from derivations.documents.judge.algebra.moments import check_moments, says_unit_variance
 from derivations.documents.judge.algebra.near_identities import mended, slip_between
 from derivations.documents.judge.algebra.normalisations import is_normalisation
@@ -31,7 +31,7 @@ from derivations.documents.judge.numbers.letters import ambiguous, bare, put
 from derivations.documents.proving import are_equal
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Aggregate, Name, Node, Number, Product
+from derivations.documents.syntax import Aggregate, Name, Node, Number, Power, Product
 from derivations.documents.verdicts import Finding
 from derivations.language.arrays.scalars import Expectation, Variance
 
@@ -42,6 +42,15 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
     """Yield findings about a link between two scalars, or about one that follows from a definition."""
     if link is None or statement.chain.relations[link] not in ("=", "≡"):
         return
+    sides = statement.chain.sides[link : link + 2]
+    for finding in _decided(statement, link, scope):
+        if finding.verdict != "wrong" or not (
+            any(map(has_differentials, sides)) or may_be_complex(*sides) or _are_steps(*sides)
+        ):
+            yield finding
+
+
+def _decided(statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
     left, right = statement.chain.sides[link : link + 2]
     if is_of_a_group(left, right, statement, scope) or _is_step(left, right):
         return
@@ -57,8 +66,6 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
     left, right = with_sums(left, right, scope)
     if isinstance(left, Name) or (isinstance(right, Name) and link == 0 and not _occurs(right, left)):
         return  # a letter that is defined
-    if has_differentials(left) or has_differentials(right):
-        return
     both_sides = Sides(left, right, scope, statement.text(statement.chain.start, statement.chain.end))
     in_order = in_one_order(left, right, scope=scope)
     first, second = (scalar(side, scope) if in_order else None for side in (left, right))
@@ -98,6 +105,14 @@ def _is_step(left: Node, right: Node) -> bool:
     own = left.factors if isinstance(left, Product) and not any(left.operators) else (left,)
     rest = [each for each in right.factors if each not in own] if isinstance(right, Product) else []
     return all(isinstance(each, Name) for each in own) and len(rest) == 1 and isinstance(rest[0], Number)
+
+
+def _are_steps(left: Node, right: Node) -> bool:
+    """Return whether two sides are a letter at two steps: x^{k+1} = x^k."""
+    match left, right:
+        case Power(base=Name() as one, exponent=first), Power(base=Name() as other, exponent=second):
+            return one == other and not (isinstance(first, Number) or isinstance(second, Number))
+    return False
 
 
 def _has_idle_index(*sides: Node) -> bool:

@@ -15,7 +15,7 @@ from derivations.documents.judge.algebra.sampled import DELTAS, is_known_functio
 from derivations.documents.syntax import Aggregate, Call, Fence, Name, Node, Power, Product, Quotient, Sum, Words
 
 __all__ = [
-    "PLACE", "cancellable", "free_letters", "has_differentials", "indices_of", "letters_of",
+    "PLACE", "cancellable", "free_letters", "has_differentials", "indices_of", "letters_of", "may_be_complex",
     "may_be_means",
 ]  # fmt: skip
 
@@ -47,6 +47,17 @@ def _first(node: Node) -> Node:
     while isinstance(node, Product | Power):
         node = node.factors[0] if isinstance(node, Product) else node.base
     return node
+
+
+def may_be_complex(*sides: Node) -> bool:
+    """Return whether i or j is a factor of a product, where it may be the imaginary unit."""
+    return any(
+        isinstance(factor, Name) and factor.key in ("i", "j")
+        for side in sides
+        for part in side.walk()
+        if isinstance(part, Product)
+        for factor in part.factors
+    )
 
 
 def may_be_means(side: Node, bases: set[str]) -> bool:

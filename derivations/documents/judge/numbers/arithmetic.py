@@ -27,6 +27,8 @@ from derivations.documents.judge.numbers.orders import ORDERS, check_order
 from derivations.documents.judge.numbers.other_meanings import (
     CONSTANTS,
     bounds_a_letter,
+    has_lost_exponents,
+    is_a_shape,
     is_equation,
     is_near_a_fraction,
     is_order_of_magnitude,
@@ -41,7 +43,7 @@ from derivations.documents.judge.numbers.values import MOST_BITS, Enclosure
 from derivations.documents.judge.numbers.written_arrays import EntryPairs, entry_pairs
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Arrow, Call, Name, Node, Number, Product, rebuilt
+from derivations.documents.syntax import Arrow, Call, Fence, Name, Node, Number, Product, rebuilt
 from derivations.documents.verdicts import Finding, settled
 
 __all__ = ["check_arithmetic"]
@@ -65,7 +67,7 @@ def check_arithmetic(statement: Statement, link: int | None, scope: Scope) -> It
             entries = entry_pairs(applied, right, scope)
             yield from _of_entries(entries, "=", statement, link, scope) if entries else ()
         return
-    if _is_said_on_purpose(left, right) or _is_said_on_purpose(right, left):
+    if relation in EQUALITIES and (_is_said_on_purpose(left, right) or _is_said_on_purpose(right, left)):
         return
     entries = entry_pairs(left, right, scope) if relation in EQUALITIES else None
     if entries is not None:
@@ -107,6 +109,10 @@ def _found(question: NumberLink, link: int) -> Iterator[Finding]:
         uncertain = ambiguous(left, right) or statement.is_equivalent or (link == 0 and _may_be_cut(question))
         uncertain = (
             uncertain
+            or _is_part_of_words(question)
+            or is_a_shape(left)
+            or is_a_shape(right)
+            or has_lost_exponents(question)
             or bounds_a_letter(question)
             or is_share(left, right)
             or is_range(question)
@@ -135,6 +141,20 @@ def _is_no_assertion(question: NumberLink) -> bool:
     if not letters or (question.relation in ORDERS and is_conclusion(question.statement)):
         return False
     return is_equation(question) or is_condition(question.statement)
+
+
+def _is_part_of_words(question: NumberLink) -> bool:
+    """Return whether words go on without a space: dist$(B) = 0.2$, $9/9 = 100$th."""
+    passages, chain = question.statement.block.passages, question.statement.chain
+    at = question.statement.block.number_of(question.statement.passage)
+    if at is None or question.statement.passage.syntax != "latex":
+        return False
+    before = passages[at - 1].text if at and not passages[at - 1].is_formula else ""
+    behind = question.statement.block.behind(at)
+    opens = isinstance(chain.sides[0], Fence) and question.left is chain.sides[0]
+    return (opens and before[-1:].isalpha()) or (
+        question.right is chain.sides[-1] and behind[:2].isascii() and behind[:2].isalpha() and behind[:2].islower()
+    )
 
 
 def _read_otherwise(question: NumberLink) -> Iterator[NumberLink]:
@@ -223,7 +243,7 @@ def _in_powers_of_two(node: Any) -> Any:
 def _may_be_cut(question: NumberLink) -> bool:
     """Return whether a whole number in running text may be only the end of a longer formula."""
     left, right = printed(question.left), printed(question.right)
-    if question.statement.passage.syntax == "latex" or question.loose or left is None or right is None:
+    if question.statement.passage.syntax == "latex" or left is None or right is None:
         return False
     return left.exact and not left.unit and "%" not in right.number.text
 

@@ -1,24 +1,38 @@
 """Relations that are not meant literally: a share in per cent, an order of magnitude, a range, π or e as a letter.
 
 Definition   a percentage beside whole numbers, an order of magnitude, π or e as a letter with bounds; the range 4 ∼ 8;
-             a number near a fraction, 0.507 ≈ 1/2; and an equation or a bound for letters that have other values elsewhere
+             a number near a fraction, 0.507 ≈ 1/2; the shape 7×7; 163 for the third power of 16; and an equation or a
+             bound for letters that have other values elsewhere
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import islice, product
+from typing import Any
+
 from derivations.documents.judge.numbers.number_links import NumberLink
 from derivations.documents.judge.numbers.orders import ORDERS
 from derivations.documents.judge.numbers.printed import printed
-from derivations.documents.syntax import Name, Negative, Node, Number, Power, Quotient, Sum
+from derivations.documents.syntax import Name, Negative, Node, Number, Power, Product, Quotient, Sum, rebuilt
 
 __all__ = [
-    "CONSTANTS", "bounds_a_letter", "is_equation", "is_near_a_fraction", "is_order_of_magnitude", "is_range",
+    "CONSTANTS",
+    "bounds_a_letter",
+    "has_lost_exponents",
+    "is_a_shape",
+    "is_equation",
+    "is_near_a_fraction",
+    "is_order_of_magnitude",
+    "is_range",
     "is_share",
-]  # fmt: skip
+]
 
 ABOUT = 20  # a bare power of ten stands for what differs from it by less than one part of so many
 NEARLY = 1000  # a power of two stands for what differs from it by less than one part of so many
 CONSTANTS = ("e", "π", "pi")
+MOST_NUMBERS, MOST_EXPONENTS = 3, 40  # numbers of a relation that may have lost an exponent, and ways tried
 NEAR_A_FRACTION = 20  # a number stands for a fraction from which it differs by less than one part of so many
 
 
@@ -53,6 +67,41 @@ def is_near_a_fraction(question: NumberLink) -> bool:
         return False
     sides = question.enclosures(question.left, fraction)
     return sides is not None and abs(sides[0].middle - sides[1].middle) * NEAR_A_FRACTION < abs(sides[1].middle)
+
+
+def is_a_shape(side: Node) -> bool:
+    """Return whether a side is a square of two equal whole numbers, 7×7, which counts nothing."""
+    match side:
+        case Product(factors=(Number() as first, Number() as second), operators=("times",)):
+            return first.exact and first.text == second.text
+    return False
+
+
+def has_lost_exponents(question: NumberLink) -> bool:
+    """Return whether a relation in plain characters holds with exponents in its numbers: 163 − 1 = 4095."""
+    if question.statement.passage.syntax == "latex":
+        return False
+    numbers = [part for side in (question.left, question.right) for part in side.walk() if isinstance(part, Number)]
+    written = [
+        each for each in numbers if each.exact and not each.unit and 3 <= len(each.text) <= 6 and each.text.isdigit()
+    ]
+    ways = [[each, *_raised(each)] for each in written[:MOST_NUMBERS]]
+    for way in islice(product(*ways), 1, MOST_EXPONENTS):
+        put_in = {id(each): other for each, other in zip(written, way, strict=False)}
+        sides = question.enclosures(*(_with(side, put_in) for side in (question.left, question.right)))
+        if sides is not None and abs(sides[0].middle - sides[1].middle) * NEAR_A_FRACTION <= abs(sides[1].middle):
+            return True
+    return False
+
+
+def _raised(number: Number) -> list[Node]:
+    digits = number.text
+    pairs = ((digits[:at], digits[at:]) for at in range(1, len(digits)) if digits[at] != "0" and len(digits) - at < 4)
+    return [Power(Number(a, Fraction(a), exact=True), Number(b, Fraction(b), exact=True)) for a, b in pairs]
+
+
+def _with(node: Any, put_in: Mapping[int, Node]) -> Any:
+    return put_in[id(node)] if id(node) in put_in else rebuilt(node, lambda each: _with(each, put_in))
 
 
 def is_equation(question: NumberLink) -> bool:

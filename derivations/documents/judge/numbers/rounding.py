@@ -84,6 +84,11 @@ def check_rounding(question: NumberLink, source: Node, target: Printed) -> Itera
     spread = question.enclosures(source, spread=True) if _has_rounded(source) else None
     if spread is not None and (
         ((_in_a_function(source) or _outruns(target, source)) and spread[0].low <= target.value <= spread[0].high)
+        or (
+            _is_long(source)
+            and spread[0].low <= target.value + target.half_unit
+            and target.value - target.half_unit <= spread[0].high
+        )
         or (_is_fine(source) and any(_is_near(readings[0][0], spread[0], scale, target) for scale in scales))
     ):
         reason = f"the value is {decimal(readings[0][0])} from the number as printed, which was rounded"
@@ -117,6 +122,12 @@ def _is_fine(source: Node) -> bool:
     """Return whether some number has at least two decimals. One decimal, as in 0.1 + 0.2, counts as exact."""
     numbers = (part for part in source.walk() if isinstance(part, Number) and not part.exact)
     return any(len(part.text.partition(".")[2]) >= FINE_DECIMALS for part in numbers)
+
+
+def _is_long(source: Node) -> bool:
+    """Return whether every number that is not whole has been rounded to four digits or more."""
+    numbers = [part for part in source.walk() if isinstance(part, Number) and not part.exact]
+    return bool(numbers) and all(_digits(each) >= ROUNDED_DIGITS for each in numbers)
 
 
 def _in_a_function(source: Node) -> bool:
