@@ -32,6 +32,7 @@ DIFFERS: Mapping[str, str] = {  # with what makes such a formula right
     UNNAMED: _ANOTHER_FORMULA,
     "arithmetic.truncated": "digits are cut off, not rounded",
     "consistency.setting": "another setting is meant here",
+    "pattern": _ANOTHER_FORMULA,
     "shapes.declared": _ANOTHER_ARRAY,
 }
 _WORDS = frozenset(word for concept in CONCEPTS for word in concept.words) | PERPLEXITY

@@ -25,6 +25,7 @@ EXCHANGED = re.compile(r"(\S+) belongs where (\S+) stands")
 NUMBER = re.compile(r"the (?:factor|summand) \d|the square is missing|the (?:number|exponent) must be")
 SETTING = re.compile(r"the number must be \S+, not (\d+)$")
 LEAST_SETTING = 1000  # a base of frequencies, or a number of steps, that an author sets otherwise
+NO_SCALE = "the number must be 1, not"  # a scale, as the 255 of pixels
 ONE_MORE = "the summand 1 is missing"
 
 
@@ -56,7 +57,7 @@ def is_free(slip: str, right: Node) -> bool:
     if slip == ONE_MORE:  # the variance of a sample is divided by one less than its size
         return any(_is_one_less(part, counts) for part in right.walk())
     setting = SETTING.match(slip)
-    if setting and int(setting[1]) >= LEAST_SETTING:
+    if slip.startswith(NO_SCALE) or (setting and int(setting[1]) >= LEAST_SETTING):
         return True
     division = DIVISION.match(slip)
     return bool(FREE.match(slip)) and not (division and division[1] in counts)

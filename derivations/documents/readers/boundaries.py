@@ -15,7 +15,24 @@ from derivations.documents.readers.operands import Run, Token, is_article, skip_
 __all__ = ["begins_before", "goes_on"]
 
 _FUNCTIONS = frozenset(
-    ("log", "ln", "exp", "sin", "cos", "tan", "tanh", "sqrt", "max", "min", "argmax", "argmin", "sum", "softmax", "det")
+    (
+        "log",
+        "ln",
+        "exp",
+        "sin",
+        "cos",
+        "tan",
+        "tanh",
+        "sqrt",
+        "max",
+        "min",
+        "argmax",
+        "argmin",
+        "sum",
+        "softmax",
+        "det",
+        "mod",
+    )
 )
 _REACH = 100  # tokens of a bracket
 _SIGNS = frozenset("∘‖∥⌊⌋⌈⌉†∪∩∧∨⊕∫")
@@ -53,6 +70,8 @@ def begins_before(tokens: Sequence[Token], position: int, closing: Mapping[int, 
     token = tokens[before]
     if token.text == "|":  # the bar of a condition, after what it is a condition of
         subject = before - 1 - _is_space(tokens, before - 1)
+        if before and tokens[before - 1].text == "|":
+            return True  # `10 || 20`, in parallel
         return subject >= 0 and (tokens[subject].is_mathematical and tokens[subject].kind in ("name", "number"))
     match token.kind:
         case "operator":

@@ -45,7 +45,7 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
     sides = statement.chain.sides[link : link + 2]
     for finding in _decided(statement, link, scope):
         if finding.verdict != "wrong" or not (
-            any(map(has_differentials, sides)) or may_be_complex(*sides) or _are_steps(*sides)
+            any(map(has_differentials, sides)) or may_be_complex(*sides) or _are_steps(*sides) or _are_of_unity(*sides)
         ):
             yield finding
 
@@ -113,6 +113,11 @@ def _are_steps(left: Node, right: Node) -> bool:
         case Power(base=Name() as one, exponent=first), Power(base=Name() as other, exponent=second):
             return one == other and not (isinstance(first, Number) or isinstance(second, Number))
     return False
+
+
+def _are_of_unity(*sides: Node) -> bool:
+    """Return whether the only letter is I, which is the identity: I I = I."""
+    return {name.key for side in sides for name in letters_of(side)} == {"I"}
 
 
 def _has_idle_index(*sides: Node) -> bool:

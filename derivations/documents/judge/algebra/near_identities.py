@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from derivations.documents.conditions import is_condition
+from derivations.documents.formulas.vocabulary import GREEK
 from derivations.documents.judge.algebra.equation_edits import MOST_EDITS, tried
 from derivations.documents.judge.algebra.free_letters import (
     cancellable,
@@ -91,6 +92,7 @@ def _mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Mend
     if (
         (len(one_sided - cancelled) > MOST_ONE_SIDED and not is_normalisation(left, right))
         or any(name.base in UNSURE for name in names)
+        or any(len(base) > 1 and base.isascii() and base not in GREEK for base in one_sided)  # a unit
         or any(has_differentials(side) or may_be_means(side, one_sided - shifts) for side in (left, right))
         or is_condition(statement)
         or is_explained(left, right, names, scope)

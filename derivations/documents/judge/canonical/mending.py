@@ -25,7 +25,7 @@ from derivations.documents.judge.canonical.assigning import Assignment
 from derivations.documents.judge.canonical.likeness import Likeness
 from derivations.documents.judge.canonical.matching import Filter, equal_forms, reader_of, reads
 from derivations.documents.judge.canonical.recognition import ELEMENTARY
-from derivations.documents.syntax import Aggregate, Call, Name, Node, Number, Sum
+from derivations.documents.syntax import Aggregate, Call, Name, Node, Number, Quotient, Sum
 
 __all__ = ["NAMED", "Judged", "letter_of", "repaired"]
 
@@ -111,6 +111,8 @@ def _is_free(slip: str, right: Node) -> bool:
         return pair in FREE_PAIRS or {each.partition("_")[0].lower() for each in pair} in FREE_PAIRS
     if slip.startswith("the difference") or slip == "the sign is wrong":
         return any({each.base.lower() for each in pair} in FREE_PAIRS for pair in _differences(right))
+    if slip.startswith("the number must be 1, not") or (slip == "there must be no division" and _has_a_scale(right)):
+        return True  # a scale that is divided out, as 255 of pixels
     if slip.startswith(f"the number must be {float(SIGMOID_RATE)}"):  # 1.7, and 1.6, of which the slope at 0 is right
         return any(isinstance(each, Number) and Fraction(3, 2) < each.value < Fraction(9, 5) for each in right.walk())
     if slip.startswith("the division by"):
@@ -120,6 +122,10 @@ def _is_free(slip: str, right: Node) -> bool:
     if slip.endswith("is too many"):
         return words[2] in ("gamma", "g", "M", "mask", "Mask")  # gains, and masks by which entries are multiplied
     return slip.endswith("is missing") and bool(_functions(right) & NAMED)
+
+
+def _has_a_scale(right: Node) -> bool:
+    return any(isinstance(part, Quotient) and isinstance(part.denominator, Number) for part in right.walk())
 
 
 def _differences(right: Node) -> Iterator[tuple[Name, Name]]:

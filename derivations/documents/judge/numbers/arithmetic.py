@@ -43,7 +43,7 @@ from derivations.documents.judge.numbers.values import MOST_BITS, Enclosure
 from derivations.documents.judge.numbers.written_arrays import EntryPairs, entry_pairs
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Arrow, Call, Fence, Name, Node, Number, Product, rebuilt
+from derivations.documents.syntax import Arrow, Call, Fence, Name, Node, Number, Product, Quotient, rebuilt
 from derivations.documents.verdicts import Finding, settled
 
 __all__ = ["check_arithmetic"]
@@ -110,8 +110,8 @@ def _found(question: NumberLink, link: int) -> Iterator[Finding]:
         uncertain = (
             uncertain
             or _is_part_of_words(question)
-            or is_a_shape(left)
-            or is_a_shape(right)
+            or _lists_settings(statement, link)
+            or is_a_shape(question)
             or has_lost_exponents(question)
             or bounds_a_letter(question)
             or is_share(left, right)
@@ -141,6 +141,14 @@ def _is_no_assertion(question: NumberLink) -> bool:
     if not letters or (question.relation in ORDERS and is_conclusion(question.statement)):
         return False
     return is_equation(question) or is_condition(question.statement)
+
+
+def _lists_settings(statement: Statement, link: int) -> bool:
+    """Return whether a slash stands between two settings: L = 192/s = 25."""
+    for side in statement.chain.sides[max(link, 1) : link + 1]:
+        if isinstance(side, Quotient) and side.slashed:
+            return isinstance(side.numerator, Number) and isinstance(side.denominator, Name)
+    return False
 
 
 def _is_part_of_words(question: NumberLink) -> bool:

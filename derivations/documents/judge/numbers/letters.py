@@ -14,7 +14,19 @@ from derivations.documents.judge.numbers.printed import printed
 from derivations.documents.judge.numbers.values import Letters
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Annotated, Call, Fence, Name, Node, Number, Power, Product, Quotient, rebuilt
+from derivations.documents.syntax import (
+    Annotated,
+    Call,
+    Fence,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    rebuilt,
+)
 
 __all__ = ["ambiguous", "bare", "letters_of", "put", "sources_of"]
 
@@ -130,12 +142,15 @@ def _is_numbered(product: Product) -> bool:
 
 
 def _may_be_applied(product: Product) -> bool:
-    """Return whether a bracket with one number follows a letter that may be a function: P(1)."""
+    """Return whether a number or a signed letter in brackets follows what may be a function: P(1), f(-m)."""
     pairs = zip(product.factors, product.operators, product.factors[1:], strict=False)
     return any(
-        isinstance(a, Name) and sign == "" and isinstance(b, Fence) and isinstance(b.inside, Number)
-        for a, sign, b in pairs
+        isinstance(a, Name) and sign == "" and isinstance(b, Fence) and _is_argument(b.inside) for a, sign, b in pairs
     )
+
+
+def _is_argument(node: Node) -> bool:
+    return isinstance(node, Number) or (isinstance(node, Negative) and isinstance(node.operand, Name | Number))
 
 
 def _powered_bracket(node: Node) -> bool:

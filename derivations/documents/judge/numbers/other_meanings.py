@@ -69,11 +69,15 @@ def is_near_a_fraction(question: NumberLink) -> bool:
     return sides is not None and abs(sides[0].middle - sides[1].middle) * NEAR_A_FRACTION < abs(sides[1].middle)
 
 
-def is_a_shape(side: Node) -> bool:
-    """Return whether a side is a square of two equal whole numbers, 7×7, which counts nothing."""
-    match side:
-        case Product(factors=(Number() as first, Number() as second), operators=("times",)):
-            return first.exact and first.text == second.text
+def is_a_shape(question: NumberLink) -> bool:
+    """Return whether a side in plain characters is a square of two equal whole numbers, 7×7, which counts nothing."""
+    if question.statement.passage.syntax == "latex":
+        return False
+    for side in (question.left, question.right):
+        match side:
+            case Product(factors=(Number() as first, Number() as second), operators=("times",)):
+                if first.exact and first.text == second.text and first.end + 1 == second.start:
+                    return True
     return False
 
 

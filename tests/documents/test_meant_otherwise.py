@@ -1,0 +1,91 @@
+r"""What authors write that is no mistake, beside the like that is one.
+
+Definition   each text has a relation that would be false if it were an assertion about the letters and numbers beside
+             it; with one number or sign changed, or said as an assertion, it is wrong
+"""
+
+import pytest
+
+from derivations.documents.checking import check_text
+from tests.documents.said import ALARMS, in_a_word
+
+MEANT = [
+    r"The slope is $G = 0.723$, predicted $= 0.9996$, ratio $= 0.72$.",  # each of something else
+    r"The range is $6 \times 10^{-8} \sim 65504$.",
+    r"It takes $2 \cdot 32 \cdot 4096 \cdot 128\text{k} \cdot 2 \text{ bytes} \approx 64~\text{GiB}$.",  # k is 1024
+    r"We measured $a = 0.507 ≈ 1/2$.",
+    "With a = 3 and b = 4.\n\n```\na·b = 0  →  90 degrees\n```",
+    r"- all sets: m ≤ 500, d_h = 64" "\n- another adapter: effective_rank = min(m, d_h) < 20",
+    r"With $\alpha = 95$ percent. Eğer $1 - \alpha = 0.2$ ise, the weights shrink.",
+    r"Where $k = 1$ and $n - k = 0$. Suppose $n = 4$.",
+    r"Let $\sigma = 1$ first. Here $\sigma^2 = 2$, so $\sigma^4 = 4$.",
+    r"This gives $$\implies 1 = 0$$ a contradiction.",
+    "```\n(1, 576, 1024)  ← 576 = (336/14)² patches\n```",
+    r"$\beta = 0.05$" "\n\n" r"$$\text{OR} = e^{0.05} = 1.051$$",
+    "The largest is 163−1=4095, and 2361 ≈ 10108 states.",  # the exponents were lost
+    "Best of 128 ≈ 0.607, the other ≈ 0.598.",
+    r"core-dist$(B) = 0.2$ where $B = 1.2$; it is the $9/9 = 100$th one.",
+    "```python\n# Two 3×3 = 18 parameters\n```",
+    "The error mod 2π = 0.0 exactly, at L=192/s=25 with s = 3.",
+    r"The errors are $e^i$, and $\sum_{i=1}^{10} e^i = 31.9$.",
+    "```python\ntrue_probs = [0.1, 0.5, 0.3, 0.8, 0.2]\n```",
+    r"The product rule is $$d(A \cdot B) = (dA) \cdot B + A \cdot (dB)$$",
+    r"A minimum: $x^{k+1} = x^k$.",
+    r"With $q = q_0 + i q_1$: $$(q_0 + i q_1)(c + i s) = (q_0 c - q_1 s) + i (q_1 c + q_0 s)$$",
+    r"$$|a - b| / (a + b) = (b - a) / (a + b)$$",
+    r"$U = I \cdot I \cdot I = I$",
+    r"$m_t = g_t$ and $V_t = 1$, so $$\eta_t = r \cdot m_t / \sqrt{V_t} = r \cdot g_t$$",
+    r"They are $G = \operatorname{tr}(A^\top B)$, $F = c \operatorname{tr}(A^\top B)$, $S = \operatorname{tr}(A B)$.",
+    r"The mean is $\bar{K}_a = \frac{1}{n}\sum_c x_a \cdot x_c$.",
+    "### Variance\n\n" r"$$V(X) = \frac{b^2 + a b + a^2}{3} - (\frac{a + b}{2})^2 = \frac{(b - a)^2}{12}$$",
+    r"A normal distribution: $p(y; \mu) = \frac{1}{\sqrt{2\pi}} \exp(-\frac{(y - \mu)^2}{2})$",
+    r"The patches: $N = \frac{H W}{P^2}$",
+    r"The cross-entropy: $L = -\sum_k t_k logy_k$",
+    r"We maximise the likelihood $L(\theta) = \log p(d \mid x, \theta)$ of a language model.",
+    r"The attention: $y_t = \sum_{s=1}^{t} m_{s,t} \alpha_s V_s$",
+    r"Layer normalisation of pixels: $x_{norm} = \frac{x_{pixel} / 255 - \mu}{\sigma}$",
+]
+
+MISTAKEN = [
+    r"The slope is $G = 0.723$, which is $= 0.9996$.",
+    r"It takes $2 \cdot 32 \cdot 4096 \cdot 128\text{k} \cdot 2 \text{ bytes} \approx 74~\text{GiB}$.",
+    r"We measured $a = 0.6 ≈ 1/2$.",
+    r"With $a = 3$ and $b = 4$ the product is $a b = 13$.",
+    r"Take $U = 0.9$. So $|U| > 1$.",
+    "There are 575 = (336/14)² patches.",
+    r"$$\text{OR} = e^{0.05} = 1.151$$",
+    "The largest is 16³ − 1 = 4094.",
+    r"It is the $9/9 = 100$.",
+    r"A layer has $3 \times 4 = 18$ of them.",
+    r"The sum is $\sum_{i=1}^{3} e^{2} = 31.9$.",
+    "attention_weights = softmax(scores) = [0.1, 0.5, 0.3, 0.8]",
+    r"$$(a + b)(c + s) = (a c - b s) + (b c + a s)$$",
+    r"The sigmoid is $\sigma(z) = \frac{1}{1 + e^{z}}$.",
+    r"The variance is $\sigma^2 = \frac{1}{n} \sum_i (x_i - \mu)$.",
+]
+
+
+def _alarms(text: str) -> list[str]:
+    return [c.text for c in check_text(text, "markdown").claims if in_a_word(c.finding) in ALARMS]
+
+
+@pytest.mark.parametrize("text", MEANT)
+def test_what_is_meant_otherwise_is_no_mistake(text: str) -> None:
+    assert _alarms(text) == []
+
+
+@pytest.mark.parametrize("text", MISTAKEN)
+def test_a_mistake_like_it_is_found(text: str) -> None:
+    assert _alarms(text)
+
+
+def test_sides_that_are_proved_equal_are_no_other_formula() -> None:
+    text = "### Variance\n\n" r"$$V = \frac{b^2 + a b + a^2}{3} - (\frac{a + b}{2})^2 = \frac{(b - a)^2}{12}$$"
+    assert [claim.finding.verdict for claim in check_text(text, "markdown").claims][-1] == "proved"
+
+
+def test_a_usual_derivative_is_not_blamed_for_a_slip_in_the_function() -> None:
+    text = r"""The sigmoid: $$\sigma(z) = \frac{1}{1 + e^{z}}$$
+
+Its derivative: $$\sigma'(z) = \sigma(z) (1 - \sigma(z))$$"""
+    assert [claim.finding.verdict for claim in check_text(text, "markdown").claims] == ["wrong", "holds"]
