@@ -64,7 +64,8 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
     typings, found = decisions_of(sides, scope)
     if not found:
         return
-    if any(each.level == "refuted" for each in found) and _has_bars(left) != _has_bars(right):
+    is_refuted_once = any(each.level == "refuted" for each in found)
+    if is_refuted_once and _has_bars(left) != _has_bars(right):
         return  # which of two letters is larger, their names may say
     if any(each.level == "proved" for each in found) and _turns_numbers(sides, typings, scope):
         return
@@ -80,7 +81,7 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
         return  # it may be solved for its letters
     elif statement.chain.condition is not None or SPECIAL.search(scope.words(statement)):
         return  # the equation may hold of what is meant
-    elif any(each.level == "refuted" for each in found) and scope.is_told(SPECIAL):
+    elif is_refuted_once and scope.is_told(SPECIAL):
         return
     elif not by and link and is_refuted(found) and not any(s.has(*_OF_MANY) for s in typings[0].sides[:2]):
         yield Finding("wrong", CHECK, f"the sides differ: {found[0].reason}")

@@ -48,10 +48,9 @@ def check_patterns(statement: Statement, link: int | None, scope: Scope) -> Iter
         return
     for new, slip in _edited(right):
         spend(10)
-        if slip.endswith("sign is wrong") and BOTH_WAYS.search(scope.words(statement)):
-            continue
         count = known[pattern_of(left, new)]
-        if count >= LEAST:
+        is_turned = slip.endswith("sign is wrong")
+        if count >= LEAST and not (is_turned and BOTH_WAYS.search(scope.words(statement))):
             reason = f"{count} other formulas of this document are written alike but for this: {slip}"
             yield Finding("wrong", CHECK, reason, formula_text(new, statement.notation))
             return

@@ -227,19 +227,21 @@ def _parts_elsewhere(statement: Statement, scope: Scope) -> Iterator[Node]:
 def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tuple[Node, str, Known]]:
     tempered = any(isinstance(part, Name) and part.base in ("tau", "τ", "T") for part in right.walk())
     uninterpreted = letters_for(right, typings[0].letters)
+    bound = {name for part in right.walk() if isinstance(part, Aggregate) for name in part.index}
+    letters, diagonals = _names_in(right) - bound, _diagonals(right)
     for new, slip in edits_among(right, (right,)):
         if tempered and slip == NO_ROOT:
             continue  # a temperature may be the root itself
         if slip == NO_LOGARITHM and (not _sums_a_logarithm(new) or _has_logarithm_of_a_loss(new)):
             continue  # the sum itself may be meant
-        if _is_more_general(right, new) or _repeats_an_index(right, new):
-            continue
         if slip in SIGN and (said.may_be_maximised or said.restated):
             continue  # the same with the other sign may be meant where it is not called a loss
         if not said.may_mean and not slip.startswith(IDLE):
             continue
         free = is_free(slip, right) or renames(right, new, slip, typings[0].counts)
         if free and not (said.quoted and QUOTED.match(slip)):
+            continue
+        if _loses_letters(letters, _names_in(new) - bound) or _diagonals(new) > diagonals:
             continue
         spend(20)
         if letters_for(new, typings[0].letters) != uninterpreted:
@@ -281,10 +283,9 @@ def _sums_a_logarithm(node: Node) -> bool:
     )
 
 
-def _repeats_an_index(right: Node, new: Node) -> bool:
-    """Return whether an edit makes an entry of the diagonal, m_{t,t}, where there was none."""
-    before, after = (sum(map(_is_diagonal, each.walk())) for each in (right, new))
-    return after > before
+def _diagonals(node: Node) -> int:
+    """Return the number of entries of a diagonal, m_{t,t}."""
+    return sum(map(_is_diagonal, node.walk()))
 
 
 def _is_diagonal(node: Node) -> bool:
@@ -301,13 +302,15 @@ def _has_logarithm_of_a_loss(node: Node) -> bool:
     )
 
 
-def _is_more_general(right: Node, new: Node) -> bool:
+def _names_in(node: Node) -> set[Name]:
+    return {part for part in node.walk() if isinstance(part, Name)}
+
+
+def _loses_letters(before: set[Name], after: set[Name]) -> bool:
     """Return whether an edit only takes letters away: H W / P^2 is no slip for H H / P^2, but has a letter more.
 
     A letter beside one of the same base may be a slip: beta beside beta_1.
     """
-    indices = {name for part in right.walk() if isinstance(part, Aggregate) for name in part.index}
-    before, after = ({part for part in each.walk() if isinstance(part, Name)} - indices for each in (right, new))
     bases = {name.base for name in after}
     return after < before and all(name.base not in bases for name in before - after)
 

@@ -15,25 +15,8 @@ from derivations.documents.readers.operands import Run, Token, is_article, skip_
 __all__ = ["begins_before", "goes_on"]
 
 _FUNCTIONS = frozenset(
-    (
-        "log",
-        "ln",
-        "exp",
-        "sin",
-        "cos",
-        "tan",
-        "tanh",
-        "sqrt",
-        "max",
-        "min",
-        "argmax",
-        "argmin",
-        "sum",
-        "softmax",
-        "det",
-        "mod",
-    )
-)
+    ("log", "ln", "exp", "sin", "cos", "tan", "tanh", "sqrt", "max", "min", "argmax", "argmin", "sum", "softmax")
+) | {"det", "mod"}
 _REACH = 100  # tokens of a bracket
 _SIGNS = frozenset("∘‖∥⌊⌋⌈⌉†∪∩∧∨⊕∫")
 _SUMS = frozenset("+^·⊙*-−/")

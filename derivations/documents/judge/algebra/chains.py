@@ -43,14 +43,15 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
     if link is None or statement.chain.relations[link] not in ("=", "≡"):
         return
     sides = statement.chain.sides[link : link + 2]
-    for finding in _decided(statement, link, scope):
+    for finding in _compared(statement, link, scope):
         if finding.verdict != "wrong" or not (
             any(map(has_differentials, sides)) or may_be_complex(*sides) or _are_steps(*sides) or _are_of_unity(*sides)
         ):
             yield finding
 
 
-def _decided(statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
+def _compared(statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
+    """Yield findings about two sides whose letters are taken for numbers."""
     left, right = statement.chain.sides[link : link + 2]
     if is_of_a_group(left, right, statement, scope) or _is_step(left, right):
         return

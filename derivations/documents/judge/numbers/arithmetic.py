@@ -19,22 +19,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from derivations.documents.conditions import is_conclusion, is_condition
-from derivations.documents.judge.numbers.given_numbers import best_of, given_numbers
+from derivations.documents.judge.numbers.given_numbers import best_of, given_numbers, letter_keys
 from derivations.documents.judge.numbers.letters import ambiguous
 from derivations.documents.judge.numbers.number_links import CHECK, NumberLink, foreign_units, touch, units_of
 from derivations.documents.judge.numbers.orders import ORDERS, check_order
-from derivations.documents.judge.numbers.other_meanings import (
-    CONSTANTS,
-    bounds_a_letter,
-    has_lost_exponents,
-    is_a_shape,
-    is_equation,
-    is_near_a_fraction,
-    is_order_of_magnitude,
-    is_range,
-    is_share,
-)
+from derivations.documents.judge.numbers.other_meanings import CONSTANTS, is_meant_otherwise
 from derivations.documents.judge.numbers.printed import Printed, decimal, printed
 from derivations.documents.judge.numbers.rounding import COUNTED, check_rounding, repair_of
 from derivations.documents.judge.numbers.scale_of_both import scale_of_both
@@ -43,7 +32,7 @@ from derivations.documents.judge.numbers.values import MOST_BITS, Enclosure
 from derivations.documents.judge.numbers.written_arrays import EntryPairs, entry_pairs
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Arrow, Call, Fence, Name, Node, Number, Product, Quotient, rebuilt
+from derivations.documents.syntax import Arrow, Call, Name, Node, Number, Product, rebuilt
 from derivations.documents.verdicts import Finding, settled
 
 __all__ = ["check_arithmetic"]
@@ -107,20 +96,7 @@ def _found(question: NumberLink, link: int) -> Iterator[Finding]:
     found = tuple(_decided(question))
     if any(each.verdict == "wrong" for each in found):
         uncertain = ambiguous(left, right) or statement.is_equivalent or (link == 0 and _may_be_cut(question))
-        uncertain = (
-            uncertain
-            or _is_part_of_words(question)
-            or _lists_settings(statement, link)
-            or is_a_shape(question)
-            or has_lost_exponents(question)
-            or bounds_a_letter(question)
-            or is_share(left, right)
-            or is_range(question)
-            or is_order_of_magnitude(question)
-            or is_near_a_fraction(question)
-            or _is_no_assertion(question)
-            or _is_scaled(question)
-        )
+        uncertain = uncertain or is_meant_otherwise(question) or _is_scaled(question)
         if uncertain or any(_is_right(each) for each in _read_otherwise(question)):
             return
         if _may_be_bytes(left) != _in_bytes(left) and _may_be_rounded(question):
@@ -131,38 +107,6 @@ def _found(question: NumberLink, link: int) -> Iterator[Finding]:
                 return
         found = _of_both_sides(question, found)
     yield from found
-
-
-def _is_no_assertion(question: NumberLink) -> bool:
-    """Return whether a relation in letters that have values elsewhere may be a condition, or set them anew."""
-    letters = question.values()
-    if any(len(key) == 1 and not question.scope.is_given_near(key) for key in letters):
-        return True
-    if not letters or (question.relation in ORDERS and is_conclusion(question.statement)):
-        return False
-    return is_equation(question) or is_condition(question.statement)
-
-
-def _lists_settings(statement: Statement, link: int) -> bool:
-    """Return whether a slash stands between two settings: L = 192/s = 25."""
-    for side in statement.chain.sides[max(link, 1) : link + 1]:
-        if isinstance(side, Quotient) and side.slashed:
-            return isinstance(side.numerator, Number) and isinstance(side.denominator, Name)
-    return False
-
-
-def _is_part_of_words(question: NumberLink) -> bool:
-    """Return whether words go on without a space: dist$(B) = 0.2$, $9/9 = 100$th."""
-    passages, chain = question.statement.block.passages, question.statement.chain
-    at = question.statement.block.number_of(question.statement.passage)
-    if at is None or question.statement.passage.syntax != "latex":
-        return False
-    before = passages[at - 1].text if at and not passages[at - 1].is_formula else ""
-    behind = question.statement.block.behind(at)
-    opens = isinstance(chain.sides[0], Fence) and question.left is chain.sides[0]
-    return (opens and before[-1:].isalpha()) or (
-        question.right is chain.sides[-1] and behind[:2].isascii() and behind[:2].isalpha() and behind[:2].islower()
-    )
 
 
 def _read_otherwise(question: NumberLink) -> Iterator[NumberLink]:
@@ -260,9 +204,7 @@ def _is_said_on_purpose(side: Node, other: Node) -> bool:
     """Return whether an equation with 0 is solved for letters, `a b = 0`, or is a contradiction, `1 = 0`."""
     if not isinstance(other, Number) or other.value != 0:
         return False
-    functions = {id(part.function) for part in side.walk() if isinstance(part, Call)}
-    names = (part for part in side.walk() if isinstance(part, Name) and id(part) not in functions)
-    return isinstance(side, Number) or any(name.key not in CONSTANTS for name in names)
+    return isinstance(side, Number) or any(key not in CONSTANTS for key in letter_keys(side))
 
 
 def _is_set(side: Node, relation: str) -> bool:

@@ -19,7 +19,7 @@ from derivations.documents.scope import Scope
 from derivations.documents.syntax import Call, Fence, List, Name, Node, Number, Product
 from derivations.documents.verdicts import Finding
 
-__all__ = ["Given", "best_of", "given_numbers"]
+__all__ = ["Given", "best_of", "given_numbers", "letter_keys"]
 
 Given = Mapping[str, Number]
 MOST_WAYS = 8
@@ -29,7 +29,7 @@ OF_SEVERAL = "of the numbers that the section gives a letter, one that agrees is
 
 def given_numbers(scope: Scope, *nodes: Node) -> Iterator[Given]:
     """Yield the possible assignments of printed numbers to the letters of some formulas."""
-    letters = {key for node in nodes for key in _letters(node)}
+    letters = {key for node in nodes for key in letter_keys(node)}
     functions = {key for node in nodes for key in _may_be_functions(node)}
     choices = {key: _numbers(key, scope) for key in sorted(letters)[:MOST_LETTERS]}
     known = {key: numbers for key, numbers in choices.items() if numbers}
@@ -50,7 +50,7 @@ def best_of(found: Sequence[tuple[Finding, ...]]) -> tuple[Finding, ...]:
     return tuple(replace(each, said="conditional", assumptions=(*each.assumptions, OF_SEVERAL)) for each in right)
 
 
-def _letters(node: Node) -> Iterator[str]:
+def letter_keys(node: Node) -> Iterator[str]:
     """Yield the letters of a formula, without the names of functions."""
     functions = {id(part.function) for part in node.walk() if isinstance(part, Call)}
     return (part.key for part in node.walk() if isinstance(part, Name) and part.base and id(part) not in functions)

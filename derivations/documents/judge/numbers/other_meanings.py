@@ -7,27 +7,18 @@ Definition   a percentage beside whole numbers, an order of magnitude, π or e a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import islice, product
 from typing import Any
 
+from derivations.documents.conditions import is_conclusion, is_condition
 from derivations.documents.judge.numbers.number_links import NumberLink
 from derivations.documents.judge.numbers.orders import ORDERS
 from derivations.documents.judge.numbers.printed import printed
-from derivations.documents.syntax import Name, Negative, Node, Number, Power, Product, Quotient, Sum, rebuilt
+from derivations.documents.syntax import Fence, Name, Negative, Node, Number, Power, Product, Quotient, Sum, rebuilt
 
-__all__ = [
-    "CONSTANTS",
-    "bounds_a_letter",
-    "has_lost_exponents",
-    "is_a_shape",
-    "is_equation",
-    "is_near_a_fraction",
-    "is_order_of_magnitude",
-    "is_range",
-    "is_share",
-]
+__all__ = ["CONSTANTS", "is_meant_otherwise"]
 
 ABOUT = 20  # a bare power of ten stands for what differs from it by less than one part of so many
 NEARLY = 1000  # a power of two stands for what differs from it by less than one part of so many
@@ -36,15 +27,52 @@ MOST_NUMBERS, MOST_EXPONENTS = 3, 40  # numbers of a relation that may have lost
 NEAR_A_FRACTION = 20  # a number stands for a fraction from which it differs by less than one part of so many
 
 
-def bounds_a_letter(question: NumberLink) -> bool:
+def is_meant_otherwise(question: NumberLink) -> bool:
+    """Return whether a relation may be no assertion about the numbers of its two sides."""
+    return any(may_be(question) for may_be in MEANINGS)
+
+
+def _is_part_of_words(question: NumberLink) -> bool:
+    """Return whether words go on without a space: dist$(B) = 0.2$, $9/9 = 100$th."""
+    passages, chain = question.statement.block.passages, question.statement.chain
+    at = question.statement.block.number_of(question.statement.passage)
+    if at is None or question.statement.passage.syntax != "latex":
+        return False
+    before = passages[at - 1].text if at and not passages[at - 1].is_formula else ""
+    behind = question.statement.block.behind(at)
+    opens = isinstance(chain.sides[0], Fence) and question.left is chain.sides[0]
+    return (opens and before[-1:].isalpha()) or (
+        question.right is chain.sides[-1] and behind[:2].isascii() and behind[:2].isalpha() and behind[:2].islower()
+    )
+
+
+def _lists_settings(question: NumberLink) -> bool:
+    """Return whether a slash stands between two settings: L = 192/s = 25."""
+    match question.left:
+        case Quotient(numerator=Number(), denominator=Name(), slashed=True):
+            return any(side is question.left for side in question.statement.chain.sides[1:])
+    return False
+
+
+def _is_no_assertion(question: NumberLink) -> bool:
+    """Return whether a relation in letters that have values elsewhere may be a condition, or set them anew."""
+    letters = question.values()
+    if any(len(key) == 1 and not question.scope.is_given_near(key) for key in letters):
+        return True
+    if not letters or (question.relation in ORDERS and is_conclusion(question.statement)):
+        return False
+    return _is_equation(question) or is_condition(question.statement)
+
+
+def _bounds_a_letter(question: NumberLink) -> bool:
     """Return whether π or e is one side of an inequality: `0 ≤ π ≤ 1` is about a letter, not the constant."""
     sides = (question.left, question.right)
     return question.relation in ORDERS and any(isinstance(side, Name) and side.key in CONSTANTS for side in sides)
 
 
-def is_share(left: Node, right: Node) -> bool:
+def _is_share(question: NumberLink) -> bool:
     """Return whether a percentage is compared with whole numbers: `0 + 1 = 75%` gives the share of two classes."""
-    for side, other in ((left, right), (right, left)):
+    for side, other in ((question.left, question.right), (question.right, question.left)):
         shown = printed(side)
         if shown is not None and "%" in shown.number.text:
             numbers = [part for part in other.walk() if isinstance(part, Number)]
@@ -53,12 +81,12 @@ def is_share(left: Node, right: Node) -> bool:
     return False
 
 
-def is_range(question: NumberLink) -> bool:
+def _is_range(question: NumberLink) -> bool:
     r"""Return whether the sign is that of a range, `4 \sim 8`, and not only of numbers that are alike."""
     return question.relation == "∼"
 
 
-def is_near_a_fraction(question: NumberLink) -> bool:
+def _is_near_a_fraction(question: NumberLink) -> bool:
     """Return whether a number is said to be near a fraction: 0.507 ≈ 1/2."""
     fraction = question.right
     if not question.loose or not isinstance(fraction, Quotient):
@@ -69,7 +97,7 @@ def is_near_a_fraction(question: NumberLink) -> bool:
     return sides is not None and abs(sides[0].middle - sides[1].middle) * NEAR_A_FRACTION < abs(sides[1].middle)
 
 
-def is_a_shape(question: NumberLink) -> bool:
+def _is_a_shape(question: NumberLink) -> bool:
     """Return whether a side in plain characters is a square of two equal whole numbers, 7×7, which counts nothing."""
     if question.statement.passage.syntax == "latex":
         return False
@@ -81,7 +109,7 @@ def is_a_shape(question: NumberLink) -> bool:
     return False
 
 
-def has_lost_exponents(question: NumberLink) -> bool:
+def _has_lost_exponents(question: NumberLink) -> bool:
     """Return whether a relation in plain characters holds with exponents in its numbers: 163 − 1 = 4095."""
     if question.statement.passage.syntax == "latex":
         return False
@@ -108,7 +136,7 @@ def _with(node: Any, put_in: Mapping[int, Node]) -> Any:
     return put_in[id(node)] if id(node) in put_in else rebuilt(node, lambda each: _with(each, put_in))
 
 
-def is_equation(question: NumberLink) -> bool:
+def _is_equation(question: NumberLink) -> bool:
     """Return whether letters may be bound or set by a relation: m < 20, n - k = 1, sigma^2 = 2.
 
     Another relation in letters, such as `2 d^2 = 8192`, says what a formula is for values that are given before.
@@ -126,7 +154,7 @@ def _may_be_set(node: Node) -> bool:
     return isinstance(node, Name | Number)
 
 
-def is_order_of_magnitude(question: NumberLink) -> bool:
+def _is_order_of_magnitude(question: NumberLink) -> bool:
     """Return whether one side is a power of ten or two that is close to the other: 1024 ≈ 10^3, 65504 ≈ 65536."""
     for side, other in ((question.left, question.right), (question.right, question.left)):
         if question.loose and isinstance(side, Number) and _is_power_of_two(side):
@@ -144,3 +172,17 @@ def is_order_of_magnitude(question: NumberLink) -> bool:
 def _is_power_of_two(number: Number) -> bool:
     size = int(number.value)
     return number.exact and size == number.value and size >= 1024 and size & (size - 1) == 0
+
+
+MEANINGS: tuple[Callable[[NumberLink], bool], ...] = (
+    _is_part_of_words,
+    _lists_settings,
+    _is_a_shape,
+    _has_lost_exponents,
+    _bounds_a_letter,
+    _is_share,
+    _is_range,
+    _is_order_of_magnitude,
+    _is_near_a_fraction,
+    _is_no_assertion,
+)
