@@ -15,7 +15,7 @@ from pathlib import Path
 
 from derivations.documents.budget import budget_of
 from derivations.documents.claims import FAILED, claim_of, findings_of, stretch_of
-from derivations.documents.conditions import is_condition
+from derivations.documents.conditions import is_condition, is_operand
 from derivations.documents.denials import is_denied
 from derivations.documents.formulas import Reading, Stop, read_formula, with_amount
 from derivations.documents.intent import intent_of
@@ -133,7 +133,9 @@ def _claims(read: _Read, scopes: Scopes) -> Iterator[Claim]:
                 intent = Intent.DENIES
                 findings = [Finding("unknown", "denied", intent.undecided)]
             elif wrong and (
-                (_is_inequality(statement, link) and is_condition(statement)) or _follows(statement, link, findings)
+                (_is_inequality(statement, link) and is_condition(statement))
+                or (link == 0 and is_operand(statement))
+                or _follows(statement, link, findings)
             ):
                 findings = [Finding("unknown", "condition", intent.undecided)]
             if findings or link is not None:

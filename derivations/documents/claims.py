@@ -46,7 +46,7 @@ def findings_of(statement: Statement, link: int | None, scope: Scope) -> list[Fi
     for check in DECISIONS:
         try:
             with budget_of(STEPS):  # what one of them costs takes nothing from the others
-                findings.extend(check(statement, link, scope))
+                findings.extend(of_its_kind(each, statement, link, scope) for each in check(statement, link, scope))
         except TooCostly:
             continue
         except Exception as error:

@@ -1,7 +1,8 @@
 """Words around a formula that turn it into a condition: "this holds only if", "when b is 0", 若, のとき.
 
 Result       `is_condition(statement)`: whether such words stand in front of a formula, or after it;
-             `is_conclusion(statement)`: whether a word in front says that the formula follows: "so", 所以
+             `is_conclusion(statement)`: whether a word in front says that the formula follows: "so", 所以;
+             `is_operand(statement)`: whether words apply an operation to its first side: "derivative of"
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Chain, Name, Number
 
-__all__ = ["SPECIAL", "is_conclusion", "is_condition"]
+__all__ = ["SPECIAL", "is_conclusion", "is_condition", "is_operand"]
 
 #: Words for matrices that have properties of their own, by which sides may be equal; orthogonal ones are read.
 SPECIAL = re.compile(
@@ -34,6 +35,13 @@ CONDITION_BEHIND = re.compile(
     r"|\s*(?:[→⇒⟹⟶]|[-=]>)",  # what follows from it
     re.IGNORECASE,
 )
+#: Words for an operation, of which the first side after them is the operand: "derivative of x^n = n x^{n-1}".
+OPERATION = re.compile(
+    r"\b(?:derivatives?|differential|integral|gradient|log|logarithm|square(?: root)?|root|inverse|transpose|mean"
+    r"|average|norm|variance|standard deviation|expectation|exponential|dérivée|derivada|Ableitung|производная)"
+    r" (?:of|de|von|от)(?: the| la| der)?\s*$",
+    re.IGNORECASE,
+)
 CONCLUSION = re.compile(
     r"(?:\b(?:so|thus|hence|therefore|then|we (?:have|get|see|obtain)|which (?:gives|means)|donc|also|portanto|luego)\b"
     r"|所以|因此|于是|於是|故|得|つまり|よって|따라서)\W{0,3}$",
@@ -48,6 +56,11 @@ def is_condition(statement: Statement) -> bool:
     if in_front is not None and in_front[0].lower().startswith("where") and _defines(statement.chain):
         in_front = None  # "where a = b + c" explains a
     return in_front is not None or CONDITION_BEHIND.match(behind[:40]) is not None
+
+
+def is_operand(statement: Statement) -> bool:
+    """Return whether words in front of a formula apply an operation to its first side."""
+    return OPERATION.search(_words_around(statement)[0][-40:]) is not None
 
 
 def is_conclusion(statement: Statement) -> bool:

@@ -14,27 +14,35 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from derivations.documents.canon.concepts import CONCEPTS
+from derivations.documents.conditions import is_conclusion
 from derivations.documents.judge.arrays.left_sides import left_fits, word_of
 from derivations.documents.judge.canonical.losses import LOSSES, PERPLEXITY
 from derivations.documents.judge.canonical.recognition import ELEMENTARY
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Name, Node
+from derivations.documents.syntax import Call, Name, Node, Number
 from derivations.documents.verdicts import Finding
 
-__all__ = ["DIFFERS", "FITS", "UNNAMED", "in_policy", "of_its_kind"]
+__all__ = ["ALONE", "DIFFERS", "FITS", "UNNAMED", "in_policy", "of_its_kind"]
 
 UNNAMED = "canonical.unnamed"
+ALONE = ".alone"  # behind the id of a check: nothing but the two sides says that they are meant to be equal
 FITS = frozenset({"shapes.fit", "shapes.declared"})
 _ANOTHER_FORMULA = "another formula is meant than the usual one"
+_A_CONDITION = "the equation is a condition, which holds for some values only"
 _ANOTHER_ARRAY = "a letter stands for arrays of different shapes"
 DIFFERS: Mapping[str, str] = {  # with what makes such a formula right
     UNNAMED: _ANOTHER_FORMULA,
+    f"chain{ALONE}": _A_CONDITION,
+    f"identity{ALONE}": _A_CONDITION,
+    f"derivative{ALONE}": "the derivative is meant in another sense",
+    "arithmetic.far": "the number is not meant as the value of the other side",
     "arithmetic.truncated": "digits are cut off, not rounded",
     "consistency.setting": "another setting is meant here",
     "pattern": _ANOTHER_FORMULA,
     "shapes.declared": _ANOTHER_ARRAY,
 }
+FEWEST = 3  # letters and numbers of a side, below which an equation is as often a condition as an identity
 _WORDS = frozenset(word for concept in CONCEPTS for word in concept.words) | PERPLEXITY
 _WORDS = (_WORDS | {word for word in LOSSES if len(word) > 1}) - ELEMENTARY - {""}
 _SYMBOLS = ("mean", "variance", "deviation", "rms", "width")  # of which one letter is the name: mu, sigma, d_k
@@ -55,10 +63,36 @@ def in_policy(finding: Finding) -> Finding:
 
 
 def of_its_kind(finding: Finding, statement: Statement, link: int | None, scope: Scope) -> Finding:
-    """Return a finding. A wrong one of `canonical` gets the id UNNAMED if the left side names no usual formula."""
-    if finding.check != "canonical" or finding.verdict != "wrong" or _is_named(statement, link, scope):
+    """Return a finding. A wrong one without a second witness gets an id of its own.
+
+    Result       UNNAMED for a usual formula that the left side does not name; ALONE for an equation of which one side
+                 has hardly any letters, so that it may be a condition, unless a word says that it follows
+    """
+    if finding.verdict != "wrong":
         return finding
-    return replace(finding, check=UNNAMED)
+    if finding.check == "canonical" and not _is_named(statement, link, scope):
+        return replace(finding, check=UNNAMED)
+    if finding.check in ("chain", "identity") and not (_is_identity(statement, link, scope) or is_conclusion(statement)):
+        return replace(finding, check=finding.check + ALONE)
+    return finding
+
+
+def _is_identity(statement: Statement, link: int | None, scope: Scope) -> bool:
+    """Return whether both sides have at least three letters and numbers, or are of arrays whose shapes are declared.
+
+    A name in front of a chain is no side of an identity: the others are.
+    """
+    if link is None:
+        return False
+    named = link == 0 and isinstance(statement.chain.sides[0], Name)
+    sides = statement.chain.sides[1:] if named else statement.chain.sides[link : link + 2]
+    names = [part for side in sides for part in side.walk() if isinstance(part, Name)]
+    return min(map(_leaves, sides)) >= FEWEST or all(scope.shape_candidates(each) for each in names)
+
+
+def _leaves(node: Node) -> int:
+    """Count the letters and numbers of a formula, without the subscripts of letters."""
+    return 1 if isinstance(node, Name | Number) else sum(map(_leaves, node.children))
 
 
 def _is_named(statement: Statement, link: int | None, scope: Scope) -> bool:

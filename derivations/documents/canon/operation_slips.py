@@ -68,18 +68,13 @@ def powers(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
             yield Power(node, index), f"the exponent {text_of(index)} is missing"
     if isinstance(node, Name | Number | Sum | Fence | Entry | Product | Aggregate | Quotient | Call):
         inside = Fence("(", node) if isinstance(node, Sum) else node
-        yield Power(E_LETTER, node), "the exponential is missing"
-        yield Power(E_LETTER, Negative(node)), "the exponential is missing"
         yield Root(node), "the root is missing"
-        yield (
-            Power(inside if not isinstance(node, Product) else Fence("(", node), _number(Fraction(2))),
-            "the square is missing",
-        )
-        yield (
-            Power(inside if not isinstance(node, Product) else Fence("(", node), _number(Fraction(3))),
-            "the exponent is missing",
-        )
-        if not isinstance(node, Number):
+        if not isinstance(node, Number):  # nobody loses the square of 0.1: another number was chosen
+            base = Fence("(", node) if isinstance(node, Product) else inside
+            yield Power(E_LETTER, node), "the exponential is missing"
+            yield Power(E_LETTER, Negative(node)), "the exponential is missing"
+            yield Power(base, _number(Fraction(2))), "the square is missing"
+            yield Power(base, _number(Fraction(3))), "the exponent is missing"
             yield Call(Name("log"), (node,)), "the logarithm is missing"
 
 

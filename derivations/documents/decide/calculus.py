@@ -88,8 +88,8 @@ def _said(
             if slip or (as_it_stands and not free):
                 better = _without(slip, stated, scope)
                 shown = None if better is None else link_text(stated[0], better, statement)
-                told = f"{slip}; " * bool(slip)
-                yield Finding("wrong", CHECK, f"this is not the derivative: {told}{found[0].reason}", shown)
+                told, check = (f"{slip}; ", CHECK) if slip else ("", f"{CHECK}.alone")
+                yield Finding("wrong", check, f"this is not the derivative: {told}{found[0].reason}", shown)
 
 
 def _defined_where(typings: Sequence[Elaborated]) -> tuple[str, ...]:

@@ -22,6 +22,9 @@ FORMULA_LANGUAGES = frozenset(
 )  # fmt: skip
 _NOT_PYTHON = frozenset(("", "text", "txt", "plain", "plaintext", "pseudo", "pseudocode", "algorithm", "none"))
 _MAX_STATEMENT = 2_000  # characters of a line of code
+#: `(32, 784) @ (784, 10) = (32, 10)`: only the last of these is the shape of what is computed.
+_FACTOR_FOLLOWS = re.compile(r"\s*[@×*·=]\s*[(\[]|\s*@")
+_FACTOR_PRECEDES = re.compile(r"[)\]]\s*[@×*·]\s*$|@\s*$")
 _COMMENT = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|(?P<comment>#+|//(?=\s))")
 _PYTHON_COMMENT = re.compile(_COMMENT.pattern.replace(r"|//(?=\s)", ""))  # where two strokes divide
 _DIVIDED = re.compile(r"//\s+(?![A-Za-z]{3,}\s*(?:#|$))[\w.]+\s*(?:#|$)|[^\d\s]\s*//\s+[\w.]+\s*(?:#|$)")
@@ -139,15 +142,16 @@ def _written_line(line: Excerpt, arrows: bool) -> Iterator[Passage]:
 
 
 def _formulas(text: str) -> Iterator[tuple[int, int, Syntax]]:
-    """Yield shapes, and other formulas between them."""
+    """Yield shapes that are no operands, and other formulas between them."""
     position = 0
     for shape in _SHAPE.finditer(text):
-        for start, end in plain_formulas(text[position : shape.start()]):
+        for start, end in plain_formulas(text[position : shape.start()], position > 0):
             yield position + start, position + end, "plain"
-        if re.search(r"[\d_]|\b\w\b", shape["list"]) and not _PHRASE.search(shape["list"]):
+        is_list = re.search(r"[\d_]|\b\w\b", shape["list"]) and not _PHRASE.search(shape["list"])
+        if is_list and not (_FACTOR_FOLLOWS.match(text, shape.end()) or _FACTOR_PRECEDES.search(text[: shape.start()])):
             yield shape.start(), shape.end(), "code"
         position = shape.end()
-    for start, end in plain_formulas(text[position:]):
+    for start, end in plain_formulas(text[position:], position > 0):
         yield position + start, position + end, "plain"
 
 

@@ -14,7 +14,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from derivations.documents.readers.boundaries import begins_before, goes_on
-from derivations.documents.readers.operands import Run, Token, closing_brackets, is_word, read_run, tokens_of
+from derivations.documents.readers.operands import (
+    Run,
+    Token,
+    closing_brackets,
+    is_word,
+    read_run,
+    skip_spaces,
+    tokens_of,
+)
 
 __all__ = ["has_arrow", "plain_formulas"]
 
@@ -36,29 +44,32 @@ _WIDE_GROUPS = re.compile(r"\d，\d{3}(?!\d)")  # thousands apart by wide commas
 _NOT_BEFORE = frozenset("-./\\@#&?_~'\"$:|")
 
 
-def plain_formulas(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the stretches of prose that are formulas, in order."""
+def plain_formulas(text: str, follows_shape: bool = False) -> Iterator[tuple[int, int]]:
+    """Yield the stretches of prose that are formulas, in order. A shape in front may be the first operand."""
     if _is_flow(text):
         yield len(text) - len(text.lstrip()), len(text.rstrip())
         return
     position = 0
     for shape in _SHAPE_IN_PROSE.finditer(text):
-        for start, end in _between(text[position : shape.start("sizes")]):
+        for start, end in _between(text[position : shape.start("sizes")], follows_shape or position > 0):
             yield position + start, position + end
         if not _NO_SIZES.search(shape["sizes"]):
             yield shape.span("sizes")
         position = shape.end("sizes")
-    for start, end in _between(text[position:]):
+    for start, end in _between(text[position:], follows_shape or position > 0):
         yield position + start, position + end
 
 
-def _between(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the stretches that are operands with operators between them."""
+def _between(text: str, follows_shape: bool) -> Iterator[tuple[int, int]]:
+    """Yield the stretches that are operands with operators between them, but for one that a shape begins."""
     if not _HINT.search(text):
         return
     tokens = tokens_of(text)
     closing = closing_brackets(tokens)
     position = 0
+    sign = skip_spaces(tokens, 0)
+    if follows_shape and sign < len(tokens) and tokens[sign].kind in ("operator", "relation"):
+        position = read_run(tokens, skip_spaces(tokens, sign + 1), closing).next
     while position < len(tokens):
         token = tokens[position]
         begins = token.kind in ("number", "name", "prefix", "open") or _is_sign_of_a_call(tokens, position, closing)

@@ -21,7 +21,15 @@ from typing import Any
 
 from derivations.documents.judge.numbers.given_numbers import best_of, given_numbers, letter_keys
 from derivations.documents.judge.numbers.letters import ambiguous
-from derivations.documents.judge.numbers.number_links import CHECK, NumberLink, foreign_units, touch, units_of
+from derivations.documents.judge.numbers.number_links import (
+    CHECK,
+    FAR,
+    NumberLink,
+    check_of,
+    foreign_units,
+    touch,
+    units_of,
+)
 from derivations.documents.judge.numbers.orders import ORDERS, check_order
 from derivations.documents.judge.numbers.other_meanings import CONSTANTS, is_meant_otherwise
 from derivations.documents.judge.numbers.printed import Printed, decimal, printed
@@ -75,7 +83,8 @@ def _of_entries(entries: EntryPairs, relation: str, statement: Statement, link: 
     if entries.is_certain or len(wrong) == 1 or 2 * len(wrong) < len(said):
         for place, each in wrong.items():
             where = f"entry {', '.join(map(str, place))}: " if len(said) > 1 else ""
-            yield Finding("wrong", each.check, where + each.reason, each.right)
+            check = CHECK if each.check == FAR else each.check  # the other entries are a witness
+            yield Finding("wrong", check, where + each.reason, each.right)
             return
         assumed = tuple(dict.fromkeys(text for each in said.values() for text in each.assumptions))
         reason = f"all {len(said)} entries are what is printed" if len(said) > 1 else next(iter(said.values())).reason
@@ -280,7 +289,8 @@ def _unequal(
         return
     repair = repair_of(question, target, value)
     reason = f"the left side is {decimal(first)}, the right side {decimal(second)}{question.valued()}"
-    yield Finding("wrong", CHECK, reason, right=repair.text if repair else decimal(value, 9), repair=repair)
+    check = check_of(question, first.middle, second.middle)
+    yield Finding("wrong", check, reason, right=repair.text if repair else decimal(value, 9), repair=repair)
 
 
 def _may_round(value: Enclosure, target: Printed) -> bool:

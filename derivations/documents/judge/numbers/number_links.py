@@ -18,10 +18,12 @@ from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Name, Node, Number
 
-__all__ = ["CHECK", "NumberLink", "foreign_units", "touch", "units_of"]
+__all__ = ["CHECK", "FAR", "NumberLink", "check_of", "foreign_units", "touch", "units_of"]
 
 CHECK = "arithmetic"  # by which a finding is ignored
+FAR = f"{CHECK}.far"  # a number that no slip explains
 BASES = (0, 2, 10)
+SLIP, LARGE = 4, 6  # a factor, and a number of digits
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,38 @@ class NumberLink:
         values = set(self.values().values())
         numbers = {part.value for node in (self.left, self.right) for part in node.walk() if isinstance(part, Number)}
         return bool(values) and not numbers <= values
+
+
+def check_of(question: NumberLink, value: Fraction, printed: Fraction) -> str:
+    """Return the id of the check: FAR if no usual slip leads from a value to a printed number, so that it may be cut.
+
+    A slip leaves the size, up to a factor of four, or the first two digits, or half of the exponent of a large or
+    small number. It may change the sign. A formula in LaTeX that has numbers alone is whole.
+    """
+    whole = question.statement.passage.syntax == "latex" and not question.values()
+    return CHECK if whole or not _is_far(abs(value), abs(printed)) else FAR
+
+
+def _is_far(one: Fraction, other: Fraction) -> bool:
+    if not one or not other:
+        return one != other
+    if one <= SLIP * other and other <= SLIP * one:
+        return False
+    magnitudes = sorted(abs(_magnitude(each)) for each in (one, other))
+    same_side = (one < 1) == (other < 1)
+    if same_side and magnitudes[0] >= LARGE and magnitudes[1] <= 2 * magnitudes[0]:
+        return False
+    return _first_digits(one) != _first_digits(other)
+
+
+def _magnitude(value: Fraction) -> int:
+    """Return the number of digits before the decimal point, negative for a small number."""
+    return len(str(int(value))) if value >= 1 else -len(str(int(1 / value)))
+
+
+def _first_digits(value: Fraction) -> int:
+    """Return the first two digits."""
+    return int(value * Fraction(100) / Fraction(10) ** _magnitude(value)) if value >= 1 else _first_digits(1000 * value)
 
 
 def touch(first: Enclosure, second: Enclosure) -> bool:

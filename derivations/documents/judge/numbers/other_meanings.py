@@ -47,11 +47,18 @@ def _is_part_of_words(question: NumberLink) -> bool:
 
 
 def _lists_settings(question: NumberLink) -> bool:
-    """Return whether a slash stands between two settings: L = 192/s = 25."""
+    """Return whether a slash stands between two settings: L = 192/s = 25, 6 layers / d = 512."""
     match question.left:
-        case Quotient(numerator=Number(), denominator=Name(), slashed=True):
-            return any(side is question.left for side in question.statement.chain.sides[1:])
+        case Quotient(numerator=Number(unit=unit), denominator=Name(), slashed=True):
+            return bool(unit) or any(side is question.left for side in question.statement.chain.sides[1:])
     return False
+
+
+def _is_signed(question: NumberLink) -> bool:
+    """Return whether a plus stands in front of a relation, as of a label or a gain: +6 ≈ 4 KB."""
+    statement = question.statement
+    first = question.left is statement.chain.sides[0]
+    return first and statement.text(statement.chain.start, statement.chain.end).lstrip(" &{").startswith("+")
 
 
 def _is_no_assertion(question: NumberLink) -> bool:
@@ -98,15 +105,20 @@ def _is_near_a_fraction(question: NumberLink) -> bool:
 
 
 def _is_a_shape(question: NumberLink) -> bool:
-    """Return whether a side in plain characters is a square of two equal whole numbers, 7×7, which counts nothing."""
+    """Return whether sides in plain characters are shapes, which count nothing: 7×7, or 2x3 beside 1x3."""
     if question.statement.passage.syntax == "latex":
         return False
-    for side in (question.left, question.right):
-        match side:
-            case Product(factors=(Number() as first, Number() as second), operators=("times",)):
-                if first.exact and first.text == second.text and first.end + 1 == second.start:
-                    return True
-    return False
+    shapes = [shape for shape in map(_sizes, (question.left, question.right)) if shape]
+    return len(shapes) == 2 or any(len(set(shape)) == 1 for shape in shapes)
+
+
+def _sizes(side: Node) -> tuple[str, ...]:
+    """Return the whole numbers of 2×3, written without spaces, or none."""
+    match side:
+        case Product(factors=(Number() as first, Number() as second), operators=("times",)):
+            if first.exact and second.exact and first.end + 1 == second.start:
+                return first.text, second.text
+    return ()
 
 
 def _has_lost_exponents(question: NumberLink) -> bool:
@@ -177,6 +189,7 @@ def _is_power_of_two(number: Number) -> bool:
 MEANINGS: tuple[Callable[[NumberLink], bool], ...] = (
     _is_part_of_words,
     _lists_settings,
+    _is_signed,
     _is_a_shape,
     _has_lost_exponents,
     _bounds_a_letter,

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from derivations.documents.judge.numbers.letters import sources_of
-from derivations.documents.judge.numbers.number_links import CHECK, NumberLink, foreign_units, touch, units_of
+from derivations.documents.judge.numbers.number_links import CHECK, NumberLink, check_of, foreign_units, touch, units_of
 from derivations.documents.judge.numbers.printed import Printed, decimal, printed, rounded
 from derivations.documents.judge.numbers.sums import written_out
 from derivations.documents.judge.numbers.units import UNITS, conversions, of_the_kind
@@ -25,6 +25,7 @@ __all__ = ["COUNTED", "check_rounding", "repair_of"]
 TRUNCATED = f"{CHECK}.truncated"
 ROUNDED_DIGITS = 4  # shorter decimals, as in e^{0.5}, are meant as they stand
 FINE_DECIMALS = 2
+THREE_DIGITS = 100
 ROUGHLY = Fraction(2, 100)
 FINE = 1_000  # parts of half a unit of the last digit, within which a value is computed
 PLAIN_UNITS = {"bytes", "byte", "B"}
@@ -96,10 +97,11 @@ def check_rounding(question: NumberLink, source: Node, target: Printed) -> Itera
         return
     measured = bool(units_of(source)) or (target.unit in UNITS and UNITS[target.unit].kind == "time")
     plain = [reading for reading in readings if not (reading[2] and measured)] or readings
-    of_one_base = (reading for reading in plain if reading[0] == plain[0][0])
-    offs = {reading: reading[0].middle / reading[1] - target.value for reading in of_one_base}
     unit = 2 * target.half_unit
-    nearest = min(offs, key=lambda each: (not _is_truncated(offs[each], _scaled(*each[:2]), unit), abs(offs[each])))
+    offs = {reading: reading[0].middle / reading[1] - target.value for reading in plain}
+    cut = {each: _is_truncated(off, _scaled(*each[:2]), unit) for each, off in offs.items()}
+    of_one_base = (each for each in plain if cut[each] or each[0] == plain[0][0])
+    nearest = min(of_one_base, key=lambda each: (not cut[each], abs(offs[each])))
     yield _missed(question, _scaled(nearest[0], nearest[1]), target)
 
 
@@ -231,8 +233,16 @@ def _missed(question: NumberLink, value: Enclosure, target: Printed) -> Finding:
     if truncated:
         reason = f"{target.number.text} is truncated; rounded it is {right}"
         return Finding("wrong", TRUNCATED, reason, right or shown, repair=repair)
+    if _is_rounded_up(off, value, target):
+        reason = f"{target.number.text} is rounded up: the value is {shown}"
+        return Finding("conditional", CHECK, reason, right, assumptions=("a whole number at least as large is meant",))
     reason = f"the value is {shown}{question.valued()}, not {target.number.text}"
-    return Finding("wrong", CHECK, reason, right or shown, repair=repair)
+    return Finding("wrong", check_of(question, value.middle, target.value), reason, right or shown, repair=repair)
+
+
+def _is_rounded_up(off: Fraction, value: Enclosure, target: Printed) -> bool:
+    """Return whether a whole number is the next one above a value of at least three digits, as for a sample's size."""
+    return target.exact and not target.unit and -1 < off < 0 and value.low >= THREE_DIGITS
 
 
 def repair_of(question: NumberLink, target: Printed | None, value: Enclosure) -> Repair | None:
