@@ -42,7 +42,7 @@ from derivations.documents.nearest.slips import EXCHANGED, NUMBER, QUOTED, is_fr
 from derivations.documents.scope import Scope
 from derivations.documents.scope.sizes import fold_key
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import EQUATIONS, Aggregate, Call, Entry, List, Name, Negative, Node, Root
+from derivations.documents.syntax import EQUATIONS, Aggregate, Call, Entry, List, Name, Negative, Node, Number, Root
 from derivations.documents.verdicts import Finding, Unproved
 
 __all__ = ["check_nearest"]
@@ -56,6 +56,7 @@ SIGN = ("the sign is wrong", "a sign is wrong")
 LOGARITHMS = ("log", "ln")
 LOSSES = ("L", "ℓ", "ell", "J", "loss", "Loss")
 NO_LOGARITHM = "the logarithm is missing"
+LEAST_SIZE = 3
 OUTER = ("row", "column")  # the places of an entry of a matrix
 ANOTHER = ("another formula is meant than the usual one",)
 IDLE = "the sum must be over"  # every term of the sum is the same
@@ -269,10 +270,16 @@ def _reached(new: Node, slip: str, typing: Elaborated, *, free: bool, said: Said
             continue  # a sum of three letters is one edit away from any other
         if not equation and EXCHANGED.match(slip) and not said.names(known, new):
             continue  # what is restated may be so of other letters
-        if NUMBER.match(slip) and said.gives_a_value:
-            continue  # a width may be given as half of another
+        if NUMBER.match(slip) and (said.gives_a_value or _has_a_size(new)):
+            continue  # a width may be given as half of another, and an example has 4 for d_k
         if (known.weight >= LIGHT and not equation) or said.means(known, new):
             yield known
+
+
+def _has_a_size(node: Node) -> bool:
+    """Return whether a root is taken of a number that may stand for a size."""
+    roots = (part.radicand for part in node.walk() if isinstance(part, Root))
+    return any(isinstance(each, Number) and each.value >= LEAST_SIZE for each in roots)
 
 
 def _sums_a_logarithm(node: Node) -> bool:

@@ -66,12 +66,25 @@ def begins_before(tokens: Sequence[Token], position: int, closing: Mapping[int, 
         case "number":
             return True
         case "name":
-            return token.text in _FUNCTIONS or (spaced and token.is_mathematical and not is_article(tokens, before))
+            if token.text in _FUNCTIONS or (spaced and token.is_mathematical and not is_article(tokens, before)):
+                return True
+            return spaced and _is_added(tokens, before)
         case "close":
             reach = range(before, max(before - _REACH, -1), -1)
             opening = next((start for start in reach if closing.get(start) == before), None)
             return spaced and opening is not None and _holds_more(tokens, opening, closing)
     return _is_sign(tokens, before)
+
+
+def _is_added(tokens: Sequence[Token], position: int) -> bool:
+    """Return whether an operator between spaces stands in front of a word, and a number or a bracket before it.
+
+    Such a word says of what the next number is: `2 MB + buffer 3 MB = 5 MB`.
+    """
+    sign, first = position - 2, position - 4
+    if first < 0 or not (_is_space(tokens, position - 1) and _is_space(tokens, position - 3)):
+        return False
+    return tokens[sign].text in "+*×" and tokens[first].kind in ("number", "close", "name")
 
 
 def _is_space(tokens: Sequence[Token], position: int) -> bool:

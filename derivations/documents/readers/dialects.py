@@ -31,19 +31,22 @@ class Dialect:
 
 
 _BRACKETS = r"(?P<bracket>\\\\?[(\[])(?!\d+(?:pt|em|ex|mm|cm)\])"
-_WEB = r"(?P<skipped>(?:https?|ftp)://[^\s<>\"'，。）)\]]{1,2000}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.]{1,60})"
+_SKIPPED = (  # addresses, and the text of a picture as converters of PDF write it, out of its order
+    r"(?P<skipped>(?:https?|ftp)://[^\s<>\"'，。）)\]]{1,2000}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.]{1,60}"
+    r"|-+ Start of picture text -+(?s:.{0,5000}?)-+ End of picture text -+)"
+)
 MARKDOWN = Dialect(
     re.compile(
         rf"(?P<dollars>\$\$|\$)|{_ENVIRONMENT}|{_BRACKETS}|(?P<role>\{{[\w:-]{{1,30}}\}}|:[\w:-]{{1,30}}:)?(?P<ticks>`+)"
         rf"|(?P<tag><!--|</?[A-Za-z][\w:-]{{0,40}}(?:\s[^<>]{{0,2000}})?/?>)"
         rf"|(?P<link>\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)?(?: \"[^\"]{{0,200}}\")?\))"
-        rf"|{_WEB}|(?P<escape>\\(?=[!-/:-@\[-`{{-~]))|(?P<stars>\*+)"
+        rf"|{_SKIPPED}|(?P<escape>\\(?=[!-/:-@\[-`{{-~]))|(?P<stars>\*+)"
     ),
     code=True,
     escapes=True,
 )
 RESTRUCTURED = Dialect(
-    re.compile(rf"(?P<role>:[\w:+.-]{{1,40}}:)?(?P<ticks>`+)|{_WEB}|(?P<nothing>\\\s)|(?P<escape>\\)|(?P<stars>\*+)"),
+    re.compile(rf"(?P<role>:[\w:+.-]{{1,40}}:)?(?P<ticks>`+)|{_SKIPPED}|(?P<nothing>\\\s)|(?P<escape>\\)|(?P<stars>\*+)"),
     code=True,
 )
 _STYLES = (  # commands that write nothing of their own
@@ -57,7 +60,7 @@ _GAPS = (  # commands between texts that do not belong together
 _IN_BRACES = r"(?:\[[^\[\]{}]{0,200}\])?\{[^{}]{0,300}\}"
 LATEX = Dialect(
     re.compile(
-        rf"(?P<dollars>\$\$|\$)|{_ENVIRONMENT}|(?P<bracket>\\[(\[])|(?P<escape>\\(?=[%&#_$ ]))|{_WEB}"
+        rf"(?P<dollars>\$\$|\$)|{_ENVIRONMENT}|(?P<bracket>\\[(\[])|(?P<escape>\\(?=[%&#_$ ]))|{_SKIPPED}"
         rf"|(?P<gap>\\(?:{_GAPS})(?![A-Za-z])|\\\\)"
         r"|(?P<typed>\\(?:(?:verb|lstinline)\*?(?P<bar>[^A-Za-z\s{*])|(?:texttt|lstinline|code)\{))"
         r"|(?P<command>\\(?:cite\w*|(?:eq|auto|[cC]|page)?ref|label|url|href|input|include\w*|bibliography\w*|usepackage"

@@ -14,14 +14,18 @@ Result       proved       by algebra: the judge proves the two sides equal as th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 
+from derivations.documents.budget import TooCostly, budget_of
 from derivations.documents.formulas import formula_text
 from derivations.documents.judge.algebra.dot_products import with_sums
 from derivations.documents.judge.algebra.free_letters import has_differentials, letters_of, may_be_complex
 from derivations.documents.judge.algebra.moments import check_moments, says_unit_variance
 from derivations.documents.judge.algebra.near_identities import mended, slip_between
 from derivations.documents.judge.algebra.normalisations import is_normalisation
+from derivations.documents.judge.algebra.opaque_terms import with_letters
 from derivations.documents.judge.algebra.proving import Sides, decided
 from derivations.documents.judge.algebra.scalar_letters import in_one_alphabet, is_of_a_group
 from derivations.documents.judge.algebra.scalar_links import CHECK, by_algebra, is_rounded, ratio_of
@@ -32,10 +36,13 @@ from derivations.documents.proving import are_equal
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Aggregate, Name, Node, Number, Power, Product
-from derivations.documents.verdicts import Finding
+from derivations.documents.verdicts import Finding, Unproved
 from derivations.language.arrays.scalars import Expectation, Variance
 
 __all__ = ["check_chains"]
+
+STEPS = 50_000  # of a link with letters in place of its terms
+Shown = Callable[[Node], str]
 
 
 def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
@@ -43,22 +50,43 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
     if link is None or statement.chain.relations[link] not in ("=", "≡"):
         return
     sides = statement.chain.sides[link : link + 2]
-    for finding in _compared(statement, link, scope):
+    for finding in tuple(_compared(statement, link, scope)) or _with_letters(statement, link, scope):
         if finding.verdict != "wrong" or not (
             any(map(has_differentials, sides)) or may_be_complex(*sides) or _are_steps(*sides) or _are_of_unity(*sides)
         ):
             yield finding
 
 
-def _compared(statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
-    """Yield findings about two sides whose letters are taken for numbers."""
+def _with_letters(statement: Statement, link: int, scope: Scope) -> Iterator[Finding]:
+    """Yield findings about two sides with letters in place of the terms that algebra does not look into."""
+    lettered = with_letters(statement.chain)
+    if lettered is None:
+        return
+
+    def shown(side: Node) -> str:
+        return formula_text(lettered.restored(side))
+
+    found: tuple[Finding, ...] = ()
+    with suppress(TooCostly), budget_of(STEPS):  # what this costs takes nothing from the other links
+        found = tuple(_compared(replace(statement, chain=lettered.chain), link, scope, shown))
+    for each in found:
+        if each.verdict == "wrong":
+            yield each
+        elif each.verdict != "unknown":
+            assumptions = (*each.assumptions, *lettered.assumed)
+            said: Unproved = "conditional" if assumptions else "holds"
+            yield Finding(said, CHECK, f"{each.reason}, whatever its terms are", assumptions=assumptions)
+
+
+def _compared(statement: Statement, link: int, scope: Scope, shown: Shown = formula_text) -> Iterator[Finding]:
+    """Yield findings about two sides whose letters are taken for numbers. `shown` prints a corrected side."""
     left, right = statement.chain.sides[link : link + 2]
     if is_of_a_group(left, right, statement, scope) or _is_step(left, right):
         return
     stray = strayed(statement, link, scope)
     if stray is not None:
         reason = f"a side differs from the others of the chain, and is equal to them if mended: {stray.slip}"
-        yield Finding("wrong", CHECK, reason, right=formula_text(stray.side))
+        yield Finding("wrong", CHECK, reason, right=shown(stray.side))
         return
     replaced = tuple(_by_definition(statement, left, right, scope))
     if replaced:
@@ -71,7 +99,7 @@ def _compared(statement: Statement, link: int, scope: Scope) -> Iterator[Finding
     in_order = in_one_order(left, right, scope=scope)
     first, second = (scalar(side, scope) if in_order else None for side in (left, right))
     if first is None or second is None:
-        yield from _mended(statement, left, right, scope)
+        yield from _mended(statement, left, right, scope, shown)
         return
     if first.has(Variance, Expectation) or second.has(Variance, Expectation):
         sides = in_one_alphabet(first, second)
@@ -83,7 +111,7 @@ def _compared(statement: Statement, link: int, scope: Scope) -> Iterator[Finding
         elif first.is_Rational is not True and are_equal(first, second):
             yield decided(both_sides, "both sides are one number by algebra")
     elif first.free_symbols and second.free_symbols:
-        found = tuple(by_algebra(both_sides, first, second, goes_on=link > 0))
+        found = tuple(by_algebra(both_sides, first, second, goes_on=link > 0 and shown is formula_text))
         if any(each.verdict == "wrong" for each in found) and is_rounded(left, right, ratio_of(first, second)):
             reason = "the two sides are equal within the digits printed"
             yield Finding("conditional", CHECK, reason, assumptions=("the printed numbers were rounded",))
@@ -91,14 +119,14 @@ def _compared(statement: Statement, link: int, scope: Scope) -> Iterator[Finding
         if found:
             yield from (each for each in found if each.verdict != "wrong" or not ambiguous(left, right))
         else:
-            yield from _mended(statement, left, right, scope)
+            yield from _mended(statement, left, right, scope, shown)
     elif are_equal(first, second) or ratio_of(first, second) == 1:
         if not _has_idle_index(left, right):
             yield decided(both_sides, "equal by algebra, whatever the letters are")
     else:
         vanishes = not any(isinstance(bare(side), Number) for side in (left, right))  # by a slip
         if vanishes or is_normalisation(left, right):
-            yield from _mended(statement, left, right, scope)
+            yield from _mended(statement, left, right, scope, shown)
 
 
 def _is_step(left: Node, right: Node) -> bool:
@@ -167,9 +195,9 @@ def _unfolded(left: Node, right: Node, scope: Scope) -> Iterator[tuple[str, Node
 # --- by a slip ---
 
 
-def _mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Iterator[Finding]:
+def _mended(statement: Statement, left: Node, right: Node, scope: Scope, shown: Shown) -> Iterator[Finding]:
     """Yield a finding for an equation that one edit turns into an identity."""
     found = mended(statement, left, right, scope) if not ambiguous(left, right) else None
     if found is not None:
         reason = f"the two sides differ, and are equal by algebra if mended: {found.slip}"
-        yield Finding("wrong", CHECK, reason, right=formula_text(found.side))
+        yield Finding("wrong", CHECK, reason, right=shown(found.side))

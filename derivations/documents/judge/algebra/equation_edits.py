@@ -15,6 +15,7 @@ from derivations.documents.canon.edits import Edit, edits
 from derivations.documents.canon.places import places
 from derivations.documents.formulas import formula_text
 from derivations.documents.judge.algebra.normalisations import is_exponential
+from derivations.documents.judge.algebra.opaque_terms import opaque_letters
 from derivations.documents.syntax import Aggregate, Call, Fence, Name, Node, Number, Product, Sum
 
 __all__ = ["MOST_EDITS", "tried"]
@@ -23,13 +24,17 @@ MOST_EDITS = 6_000
 
 
 def tried(side: Node, names: Sequence[Name], indices: Sequence[str], most: int = MOST_EDITS) -> Iterator[Edit]:
-    """Yield the edits of a side, until half of the budget of the formula is spent."""
-    budget = current_budget()
+    """Yield the edits of a side, until half of the budget of the formula is spent.
+
+    Each keeps the terms that algebra does not look into: what they are may make good that one is missing.
+    """
+    budget, terms = current_budget(), opaque_letters(side)
     for each in islice(chain(_exponentials(side), edits(side, names, indices), _more_edits(side)), most):
         if budget.spent > budget.steps / 2:
             return
         spend(5)
-        yield each
+        if not terms or opaque_letters(each[0]) == terms:
+            yield each
 
 
 def _exponentials(side: Node) -> Iterator[Edit]:

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import sympy
 from sympy import Expr, Symbol
 
-from derivations.documents.judge.algebra.scalar_letters import in_one_order, is_size
+from derivations.documents.judge.algebra.scalar_letters import POSITIVE, in_one_order, is_size, symbol
 from derivations.documents.judge.algebra.scalars import MOST_NODES, NoScalar, Reading, sizes_in
 from derivations.documents.scope import Scope
 from derivations.documents.scope.lexicon import LENGTHS, WIDTHS
@@ -69,7 +69,9 @@ class _Literal(Reading):
         return self.of_its_kind(name)
 
     def of_its_kind(self, name: Name) -> Symbol:
-        """Return the symbol of a letter: a size, or a real number."""
+        """Return the symbol of a letter: a size, a positive number, or a real number."""
+        if name.font == POSITIVE:
+            return symbol(name)
         if name.key in self.sizes or _is_said(name, self.scope):
             return size(name.key)
         if self.guess and is_size(name):

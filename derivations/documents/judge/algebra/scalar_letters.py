@@ -20,6 +20,7 @@ from derivations.symbols import scalar, size
 
 __all__ = [
     "EXPECTATIONS",
+    "POSITIVE",
     "VARIANCES",
     "in_one_alphabet",
     "in_one_order",
@@ -30,6 +31,7 @@ __all__ = [
     "symbol",
 ]
 
+POSITIVE = "positive"  # the font of a letter for a positive number
 GROUP = re.compile(r"\bgroups?\b|\b(?:neutral|identity) element|单位元|單位元|単位元|群", re.IGNORECASE)
 _SIZE_LETTERS = frozenset("nmhdLNHTBSVDCPM") | {
     "batch", "batch_size", "seq", "seq_len", "seq_length", "n_layer", "n_layers", "n_head", "n_heads", "num_heads",
@@ -68,6 +70,8 @@ def is_of_differences(node: Quotient) -> bool:
 
 def symbol(name: Name, *, sized: bool = False) -> Symbol:
     """Return the symbol of a letter."""
+    if name.font == POSITIVE:
+        return scalar(name.key, positive=True)
     return size(name.key) if sized or is_size(name) else scalar(name.key)
 
 

@@ -49,8 +49,8 @@ def by_algebra(sides: Sides, first: Expr, second: Expr, *, goes_on: bool) -> Ite
         yield decided(sides, reason, values, taken)
         return
     ratio = ratio_of(first, second)
-    if ratio == 1:
-        yield decided(sides, "both sides are one fraction in lowest terms")
+    if ratio == 1 or first == second:
+        yield decided(sides, "both sides are one fraction in lowest terms" if ratio == 1 else "both sides are alike")
         return
     for relations in ((USUAL[0], USUAL[1]), (USUAL[2],), USUAL):
         pairs = [(expand(related(first, relations)), expand(related(second, relations)))]

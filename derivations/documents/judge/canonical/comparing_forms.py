@@ -75,7 +75,9 @@ def judged(
     scalar = softmax_of_a_score(right)
     if scalar is not None:
         reason = "the softmax of a single number is 1; it must be taken over the scores of all keys"
-        return Judged("wrong", reason, result="attention.scalar_softmax_is_one")
+        indexed = any(isinstance(part, Name) and part.subscripts for part in left.walk())
+        assumed = ("it is taken over an index of the left side",) if indexed else ()
+        return Judged("conditional" if indexed else "wrong", reason, None, "attention.scalar_softmax_is_one", assumed)
     of_a_head = without_labels(left, right)
     if of_a_head is not None:
         found = judged(of_a_head.left, of_a_head.right, foreign, said, convention, met=met)

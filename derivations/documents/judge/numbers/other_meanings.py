@@ -47,10 +47,13 @@ def _is_part_of_words(question: NumberLink) -> bool:
 
 
 def _lists_settings(question: NumberLink) -> bool:
-    """Return whether a slash stands between two settings: L = 192/s = 25, 6 layers / d = 512."""
+    """Return whether a slash or a space stands between two settings: L = 192/s = 25, 6 layers / d = 512, a=3 bc=2."""
+    goes_on = any(side is question.left for side in question.statement.chain.sides[1:])
     match question.left:
         case Quotient(numerator=Number(unit=unit), denominator=Name(), slashed=True):
-            return bool(unit) or any(side is question.left for side in question.statement.chain.sides[1:])
+            return bool(unit) or goes_on
+        case Product(factors=(Number(), Name() as name), operators=("",)) if goes_on:
+            return isinstance(question.right, Number) and question.values().get(name.key) == question.right.value
     return False
 
 
