@@ -42,7 +42,7 @@ from derivations.documents.nearest.slips import EXCHANGED, NUMBER, QUOTED, is_fr
 from derivations.documents.scope import Scope
 from derivations.documents.scope.sizes import fold_key
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import EQUATIONS, Aggregate, Call, Entry, List, Name, Negative, Node, Number, Root
+from derivations.documents.syntax import EQUATIONS, Aggregate, Call, Entry, List, Name, Negative, Node, Number, Root, Sum
 from derivations.documents.verdicts import Finding, Unproved
 
 __all__ = ["check_nearest"]
@@ -104,7 +104,8 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
         if not known.form.assumed and (named or idle):
             elsewhere = ", which the document states elsewhere" if said.is_restated_as(known) else ""
             reason = f"one edit away from the formula of {known.title}{elsewhere}: {slip}"
-            certain = idle or said.names_in_words(known)
+            another = bool(NUMBER.match(slip)) and said.is_restated_as(known)  # a letter stands for several formulas
+            certain = idle or (said.names_in_words(known) and not another)
             said_so: Unproved = "wrong" if certain else "conditional"
             yield Finding(said_so, CHECK, reason, text, result, () if certain else ANOTHER)
             return
@@ -242,7 +243,7 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
         free = is_free(slip, right) or renames(right, new, slip, typings[0].counts)
         if free and not (said.quoted and QUOTED.match(slip)):
             continue
-        if _loses_letters(letters, _names_in(new) - bound) or _diagonals(new) > diagonals:
+        if _loses_letters(letters, _names_in(new) - bound) or _diagonals(new) > diagonals or _vanishes(new):
             continue
         spend(20)
         if letters_for(new, typings[0].letters) != uninterpreted:
@@ -307,6 +308,12 @@ def _has_logarithm_of_a_loss(node: Node) -> bool:
     return any(
         isinstance(part, Name) and part.base in LOSSES for log in logs for each in log.arguments for part in each.walk()
     )
+
+
+def _vanishes(node: Node) -> bool:
+    """Return whether a difference is one of a term and itself: |j - j|."""
+    sums = (part for part in node.walk() if isinstance(part, Sum) and part.signs == (1, -1))
+    return any(part.terms[0] == part.terms[1] for part in sums)
 
 
 def _names_in(node: Node) -> set[Name]:

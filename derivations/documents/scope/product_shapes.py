@@ -17,6 +17,8 @@ from derivations.documents.syntax import Name, Node, Product, Transpose
 
 __all__ = ["shape_of_product"]
 
+MOST_AXES = 2  # of a matrix
+
 
 def shape_of_product(reading: Inference, node: Product) -> Shape:
     """Return the shape of a product. Factors side by side bind closer than entrywise products, except in code."""
@@ -52,6 +54,8 @@ def _times(reading: Inference, node: Node, left: Node, right: Node, a: Shape, b:
     repeated = _repeated(left, right, a, b)
     if repeated is not None:
         return repeated
+    if not reading.code and max(a.rank or 0, b.rank or 0) > MOST_AXES and 1 in (a.rank, b.rank):
+        return UNKNOWN  # a vector beside an array of three axes: over which one is summed, is not written
     if not a.sizes or not b.sizes:
         return Shape((b.sizes[-1],), open=True) if len(b.sizes) >= 2 else UNKNOWN
     if a.rank == 1 and b.rank == 1:

@@ -29,11 +29,12 @@ def tried(side: Node, names: Sequence[Name], indices: Sequence[str], most: int =
     Each keeps the terms that algebra does not look into: what they are may make good that one is missing.
     """
     budget, terms = current_budget(), opaque_letters(side)
+    is_plain = not any(map(opaque_letters, names))
     for each in islice(chain(_exponentials(side), edits(side, names, indices), _more_edits(side)), most):
         if budget.spent > budget.steps / 2:
             return
         spend(5)
-        if not terms or opaque_letters(each[0]) == terms:
+        if is_plain or opaque_letters(each[0]) == terms:
             yield each
 
 

@@ -25,7 +25,7 @@ from derivations.documents.judge.canonical.surroundings import Compared, in_its_
 from derivations.documents.judge.wording import link_text
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Entry, Name, Node, Number, Product
+from derivations.documents.syntax import Call, Chain, Entry, Name, Node, Number, Product
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_canonical"]
@@ -47,6 +47,8 @@ def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Ite
     if statement.chain.relations[link] not in EQUAL:
         return
     left, right = statement.chain.sides[link], statement.chain.sides[link + 1]
+    if any(map(_is_set, left.walk())):
+        return  # an example, PE(k = 3, 2 i = 2)
     if isinstance(right, Name | Number) or sum(1 for _ in right.walk()) > MOST_PARTS or shows_how(statement, link):
         return
     seen = by_structure(left, right, scope)
@@ -70,6 +72,11 @@ def check_canonical(statement: Statement, link: int | None, scope: Scope) -> Ite
     if refined is not None:
         shown = None if refined.mended is None else link_text(left, refined.mended, statement)
         yield Finding(said_of(refined.verdict), CHECK, refined.reason, shown, refined.result, refined.assumed)
+
+
+def _is_set(part: Node) -> bool:
+    """Return whether a part sets something to a number."""
+    return isinstance(part, Chain) and part.relations == ("=",) and isinstance(part.sides[1], Number)
 
 
 def _alone(node: Node, scope: Scope) -> Iterator[Finding]:

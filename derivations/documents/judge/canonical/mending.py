@@ -90,10 +90,11 @@ def repaired(
                 told = bool(match.form.places) or concept.left == "product entry"
                 if slip.startswith("the indices of") and convention != "rows" and not told:
                     continue  # the weights of one query may stand in a column
-                # a letter that only divides once may have been left out elsewhere, such as a temperature
+                # a letter that only divides once may be left out elsewhere, such as a temperature or a scale
                 lost = {each.key for each in names_in(right)} - {each.key for each in names_in(edited)}
-                mended = None if lost and slip == "there must be no division" else edited
-                return Judged("wrong", f"this is not {concept.title}: {slip}", mended, match.form.result)
+                if lost and slip == "there must be no division":
+                    continue
+                return Judged("wrong", f"this is not {concept.title}: {slip}", edited, match.form.result)
     return None
 
 
@@ -102,6 +103,8 @@ def _is_free(slip: str, right: Node) -> bool:
     words = slip.split()
     if "belongs where" in slip and len(words) == 5 and words[3].startswith(f"{words[0]}_"):
         return words[0] != "d"  # q at another time
+    if "belongs where" in slip and len(words) == 5 and words[0].startswith("W") and words[3].startswith("W"):
+        return words[0] not in {each.key for each in names_in(right)}  # which number weights have, their author says
     if "belongs where" in slip and len(words) == 5 and {words[0], words[3]} <= {*PLACE["pos"]}:
         return True  # a position in fewer letters
     if slip.endswith("have changed places") and len(words) == 6:
@@ -121,7 +124,15 @@ def _is_free(slip: str, right: Node) -> bool:
         return isinstance(right, Call) and all(isinstance(each, Name) for each in right.arguments)
     if slip.endswith("is too many"):
         return words[2] in ("gamma", "g", "M", "mask", "Mask")  # gains, and masks by which entries are multiplied
+    if slip.startswith("the factor") and words[2] in _divided_by(right):
+        return True  # which would only be divided out again
     return slip.endswith("is missing") and bool(_functions(right) & NAMED)
+
+
+def _divided_by(right: Node) -> set[str]:
+    """Return the letters that some quotient divides by."""
+    below = (part.denominator for part in right.walk() if isinstance(part, Quotient))
+    return {each.key for each in below if isinstance(each, Name)}
 
 
 def _has_a_scale(right: Node) -> bool:

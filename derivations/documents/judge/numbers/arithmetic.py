@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from math import ceil
 from typing import Any
 
 from derivations.documents.judge.numbers.given_numbers import best_of, given_numbers, letter_keys
@@ -33,14 +34,14 @@ from derivations.documents.judge.numbers.number_links import (
 from derivations.documents.judge.numbers.orders import ORDERS, check_order
 from derivations.documents.judge.numbers.other_meanings import CONSTANTS, is_meant_otherwise
 from derivations.documents.judge.numbers.printed import Printed, decimal, printed
-from derivations.documents.judge.numbers.rounding import COUNTED, check_rounding, repair_of
+from derivations.documents.judge.numbers.rounding import COUNTED, ROUNDED_UP, check_rounding, repair_of
 from derivations.documents.judge.numbers.scale_of_both import scale_of_both
 from derivations.documents.judge.numbers.units import BYTES, UNITS, conversions, is_scaled
 from derivations.documents.judge.numbers.values import MOST_BITS, Enclosure
 from derivations.documents.judge.numbers.written_arrays import EntryPairs, entry_pairs
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Arrow, Call, Name, Node, Number, Product, rebuilt
+from derivations.documents.syntax import Arrow, Call, Name, Node, Number, Product, Quotient, rebuilt
 from derivations.documents.verdicts import Finding, settled
 
 __all__ = ["check_arithmetic"]
@@ -281,6 +282,10 @@ def _unequal(
         yield Finding("conditional", CHECK, reason, assumptions=("the printed numbers were rounded",))
         return
     if left is None and right is None and question.may_be_other_values():
+        return
+    if isinstance(question.left, Quotient) and right is not None and ceil(first.middle) == right.value:
+        reason = f"{right.number.text} is rounded up: the value is {decimal(first)}"
+        yield Finding("conditional", CHECK, reason, assumptions=(ROUNDED_UP,))
         return
     target, value = (left, second) if right is None and left is not None else (right, first)
     if target is not None and abs(value.middle - target.value) <= target.half_unit and _may_round(value, target):

@@ -13,7 +13,7 @@ from itertools import islice, product
 from typing import Any
 
 from derivations.documents.conditions import is_conclusion, is_condition
-from derivations.documents.judge.numbers.number_links import NumberLink
+from derivations.documents.judge.numbers.number_links import NumberLink, touch
 from derivations.documents.judge.numbers.orders import ORDERS
 from derivations.documents.judge.numbers.printed import printed
 from derivations.documents.syntax import Fence, Name, Negative, Node, Number, Power, Product, Quotient, Sum, rebuilt
@@ -44,6 +44,49 @@ def _is_part_of_words(question: NumberLink) -> bool:
     return (opens and before[-1:].isalpha()) or (
         question.right is chain.sides[-1] and behind[:2].isascii() and behind[:2].isalpha() and behind[:2].islower()
     )
+
+
+def _is_bracketed(question: NumberLink) -> bool:
+    """Return whether a number in brackets belongs to the words or the number in front: C[i] (4 bytes), 0.5 (50%)."""
+    if question.statement.passage.syntax == "latex":
+        return False
+    if question.left is question.statement.chain.sides[0] and _in_brackets(question.left):
+        return True
+    for side in (question.left, question.right):
+        match side:
+            case Product(factors=(Number(), bracket), operators=("",)) if _in_brackets(bracket):
+                return True
+    return False
+
+
+def _in_brackets(node: Node) -> bool:
+    return isinstance(node, Fence) and isinstance(node.inside, Number) and bool(
+        node.inside.unit or "%" in node.inside.text
+    )
+
+
+def _has_its_unit_elsewhere(question: NumberLink) -> bool:
+    """Return whether a number is the value in thousands, millions or billions, as the head of a table may say."""
+    shown = printed(question.right)
+    if shown is None or shown.exact or shown.unit:
+        return False
+    value = question.enclosures(question.left)
+    scales = (1000**power for power in (1, 2, 3, 4))
+    return value is not None and any(abs(value[0].middle / each - shown.value) <= shown.half_unit for each in scales)
+
+
+def _is_divided_by_all(question: NumberLink) -> bool:
+    """Return whether a relation holds if all factors behind a slash divide: 224 × 224 / 16 × 16 = 196."""
+    factors = question.left.factors if isinstance(question.left, Product) else ()
+    at = next((at for at, each in enumerate(factors) if isinstance(each, Quotient) and each.slashed), None)
+    if at is None:
+        return False
+    first = factors[at]
+    assert isinstance(first, Quotient)
+    above, below = (*factors[:at], first.numerator), (first.denominator, *factors[at + 1 :])
+    fraction = Quotient(*(Product(each, ("times",) * (len(each) - 1)) for each in (above, below)))
+    sides = question.enclosures(fraction, question.right)
+    return sides is not None and touch(*sides)
 
 
 def _lists_settings(question: NumberLink) -> bool:
@@ -193,6 +236,9 @@ MEANINGS: tuple[Callable[[NumberLink], bool], ...] = (
     _is_part_of_words,
     _lists_settings,
     _is_signed,
+    _is_bracketed,
+    _has_its_unit_elsewhere,
+    _is_divided_by_all,
     _is_a_shape,
     _has_lost_exponents,
     _bounds_a_letter,

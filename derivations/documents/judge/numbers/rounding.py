@@ -15,13 +15,14 @@ from derivations.documents.judge.numbers.letters import sources_of
 from derivations.documents.judge.numbers.number_links import CHECK, NumberLink, check_of, foreign_units, touch, units_of
 from derivations.documents.judge.numbers.printed import Printed, decimal, printed, rounded
 from derivations.documents.judge.numbers.sums import written_out
-from derivations.documents.judge.numbers.units import UNITS, conversions, of_the_kind
+from derivations.documents.judge.numbers.units import BITS, UNITS, conversions, of_the_kind
 from derivations.documents.judge.numbers.values import Enclosure
 from derivations.documents.syntax import Call, Node, Number, Power
 from derivations.documents.verdicts import Finding, Repair
 
-__all__ = ["COUNTED", "check_rounding", "repair_of"]
+__all__ = ["COUNTED", "ROUNDED_UP", "check_rounding", "repair_of"]
 
+ROUNDED_UP = "the next whole number is meant"
 TRUNCATED = f"{CHECK}.truncated"
 ROUNDED_DIGITS = 4  # shorter decimals, as in e^{0.5}, are meant as they stand
 FINE_DECIMALS = 2
@@ -100,8 +101,8 @@ def check_rounding(question: NumberLink, source: Node, target: Printed) -> Itera
     unit = 2 * target.half_unit
     offs = {reading: reading[0].middle / reading[1] - target.value for reading in plain}
     cut = {each: _is_truncated(off, _scaled(*each[:2]), unit) for each, off in offs.items()}
-    of_one_base = (each for each in plain if cut[each] or each[0] == plain[0][0])
-    nearest = min(of_one_base, key=lambda each: (not cut[each], abs(offs[each])))
+    of_one_base = [each for each in plain if cut[each] or (each[0] == plain[0][0] and BITS not in each[2])]
+    nearest = min(of_one_base or plain, key=lambda each: (not cut[each], abs(offs[each])))
     yield _missed(question, _scaled(nearest[0], nearest[1]), target)
 
 
@@ -235,7 +236,7 @@ def _missed(question: NumberLink, value: Enclosure, target: Printed) -> Finding:
         return Finding("wrong", TRUNCATED, reason, right or shown, repair=repair)
     if _is_rounded_up(off, value, target):
         reason = f"{target.number.text} is rounded up: the value is {shown}"
-        return Finding("conditional", CHECK, reason, right, assumptions=("a whole number at least as large is meant",))
+        return Finding("conditional", CHECK, reason, right, assumptions=(ROUNDED_UP,))
     reason = f"the value is {shown}{question.valued()}, not {target.number.text}"
     return Finding("wrong", check_of(question, value.middle, target.value), reason, right or shown, repair=repair)
 

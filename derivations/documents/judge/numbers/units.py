@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["BYTES", "UNITS", "Unit", "conversions", "is_scaled", "of_the_kind"]
+__all__ = ["BITS", "BYTES", "UNITS", "Unit", "conversions", "is_scaled", "of_the_kind"]
 
+BITS = "bits"
 THOUSAND = Fraction(1000)
 
 
@@ -83,7 +84,7 @@ def _without_unit(target: str) -> Iterator[tuple[Fraction, str]]:
         sizes = UNITS[target].sizes
         for position, size in enumerate(sizes):
             yield size, f"{target} is 2^{size.numerator.bit_length() - 1} bytes" if position else ""
-        yield from ((8 * size, "the number without a unit is one of bits") for size in sizes)
+        yield from ((8 * size, f"the number without a unit is one of {BITS}") for size in sizes)
         return
     seen = {Fraction(1)}
     for name, unit in UNITS.items():
