@@ -66,7 +66,7 @@ def _numbers_formula(tokens: list[Token], place: int) -> bool:
     kinds = [token.kind for token in around]
     return (
         kinds[:4] == ["quad", "open", "number", "close"]
-        and kinds[4:] in ([], ["newline"])
+        and kinds[4:] in ([], ["newline"], ["}"], ["finish"])
         and around[1].text == "("
         and any(token.kind == "rel" for token in tokens[:place])
     )

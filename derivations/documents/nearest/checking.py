@@ -42,7 +42,7 @@ from derivations.documents.nearest.slips import EXCHANGED, NUMBER, QUOTED, is_fr
 from derivations.documents.scope import Scope
 from derivations.documents.scope.sizes import fold_key
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import EQUATIONS, Aggregate, Call, Entry, List, Name, Negative, Node, Number, Root, Sum
+from derivations.documents.syntax import EQUATIONS, Aggregate, Call, Entry, Fence, List, Name, Negative, Node, Number, Power, Root, Sum
 from derivations.documents.verdicts import Finding, Unproved
 
 __all__ = ["check_nearest"]
@@ -243,6 +243,8 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
         free = is_free(slip, right) or renames(right, new, slip, typings[0].counts)
         if free and not (said.quoted and QUOTED.match(slip)):
             continue
+        if slip.endswith("must not be subtracted from 1") or _undoes_a_square(new):
+            continue  # alpha may be 1 - beta, and a loss may be squared
         if _loses_letters(letters, _names_in(new) - bound) or _diagonals(new) > diagonals or _vanishes(new):
             continue
         spend(20)
@@ -308,6 +310,12 @@ def _has_logarithm_of_a_loss(node: Node) -> bool:
     return any(
         isinstance(part, Name) and part.base in LOSSES for log in logs for each in log.arguments for part in each.walk()
     )
+
+
+def _undoes_a_square(node: Node) -> bool:
+    """Return whether a root is squared."""
+    squares = (part.base for part in node.walk() if isinstance(part, Power))
+    return any(isinstance(each, Root) or (isinstance(each, Fence) and isinstance(each.inside, Root)) for each in squares)
 
 
 def _vanishes(node: Node) -> bool:

@@ -39,6 +39,7 @@ from derivations.documents.syntax import (
 __all__ = ["example_of", "general_of", "mention_in"]
 
 _SENTENCE_END = re.compile(r"[。！？!?\n]|\.\s|[;；]")
+_AND = re.compile(r"\band\b|[和與与及]|\bet\b|\bund\b|\by\b")  # after which another one is spoken of
 _LABEL = re.compile(
     r"([A-Za-z_][A-Za-z_0-9]*|[\u3040-\u30ff\u4e00-\u9fff]{1,8})\s*(?:shape|的形狀|的形状|の形状)?\s*[:：]\s*$"
 )
@@ -54,7 +55,7 @@ def mention_in(statement: Statement, block: Block, pieces: Sequence[Piece], numb
         known = tuple(size for size in members if size is not None)
         return Mention(statement, known, names[0]) if names and len(known) == len(members) else None
     if len(chain.relations) == 1 and chain.relations[0] == ":":
-        sizes = written_shape(chain.sides[1])
+        sizes = None if _is_numbered(chain.sides[1]) else written_shape(chain.sides[1])
         return None if sizes is None else Mention(statement, sizes, chain.sides[0])
     if chain.relations == ("=",) and isinstance(chain.sides[0], Entry) and chain.sides[0].indices == (Words("shape"),):
         sizes = written_shape(chain.sides[1])
@@ -69,7 +70,17 @@ def mention_in(statement: Statement, block: Block, pieces: Sequence[Piece], numb
 
 
 def _is_array_comment(block: Block, side: Node) -> bool:
-    return block.kind == "code" and isinstance(side, List) and side.bracket == "["
+    """Return whether a list of one size stands in brackets in code: [n], and not [q1]."""
+    return block.kind == "code" and isinstance(side, List) and side.bracket == "[" and not _is_numbered(side)
+
+
+def _is_numbered(side: Node) -> bool:
+    """Return whether a list has one member, which is called by a letter and a number."""
+    return isinstance(side, List) and len(side.items) == 1 and re.fullmatch(r"[a-z]_?\d+", _key(side.items[0])) is not None
+
+
+def _key(node: Node) -> str:
+    return node.key if isinstance(node, Name) else ""
 
 
 def _subject_of(block: Block, pieces: Sequence[Piece], number: int) -> Node | None:
@@ -135,6 +146,7 @@ def _behind(pieces: Sequence[Piece], number: int) -> Node | None:
         return None
     words = pieces[number + 1].text.strip().lower()
     near = 0 < len(words) <= 30 and has_word(words, SHAPE_WORDS) and not PHRASE_END.search(words)
+    near = near and not _AND.search(words)
     subject = pieces[number + 2].alone
     return subject if near and isinstance(subject, Name | Transpose | Entry) else None
 

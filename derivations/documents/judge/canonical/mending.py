@@ -70,7 +70,7 @@ def repaired(
     spent = 0
     for edited, slip in islice(edits(right, letters, formula.indices), MOST_EDITS):
         for concept, assignment, reader, likely in readers:
-            if not likely.may_equal(edited) or _is_free(slip, right):
+            if not likely.may_equal(edited) or _is_free(slip, right, formula):
                 continue
             if slip.endswith("is too many") and (not is_read or concept.left == "mean"):
                 continue  # a factor in a way that is not read is not too many, and a product has a mean as well
@@ -98,7 +98,7 @@ def repaired(
     return None
 
 
-def _is_free(slip: str, right: Node) -> bool:
+def _is_free(slip: str, right: Node, formula: Formula) -> bool:
     """Return whether a difference may be the author's choice: other letters, a gain, weights in a named network."""
     words = slip.split()
     if "belongs where" in slip and len(words) == 5 and words[3].startswith(f"{words[0]}_"):
@@ -124,6 +124,8 @@ def _is_free(slip: str, right: Node) -> bool:
         return isinstance(right, Call) and all(isinstance(each, Name) for each in right.arguments)
     if slip.endswith("is too many"):
         return words[2] in ("gamma", "g", "M", "mask", "Mask")  # gains, and masks by which entries are multiplied
+    if slip == "the factor V is missing" and not formula.arguments:
+        return True  # the weights of attention may be called so
     if slip.startswith("the factor") and words[2] in _divided_by(right):
         return True  # which would only be divided out again
     return slip.endswith("is missing") and bool(_functions(right) & NAMED)

@@ -51,6 +51,7 @@ __all__ = [
 ]
 
 
+OF_ALL = ("max", "min", "sum", "mean")  # functions of all entries of an array
 ELEMENTARY = frozenset({"exp", "log", "ln", "sin", "cos", "tanh", "erf", "sqrt", "max", "min"})
 
 
@@ -150,8 +151,8 @@ def of_the_same_entry(left: Node, right: Node) -> Node | None:
     def with_entry(node: Any) -> Any:
         if isinstance(node, Name):
             return argument if node.base == argument.base else node
-        if isinstance(node, Aggregate):  # the entries under a sum are all of them
-            return node
+        if isinstance(node, Aggregate) or (isinstance(node, Call) and node.function.base in OF_ALL):
+            return node  # the entries under a sum are all of them
         if isinstance(node, Call):
             return replace(node, arguments=tuple(map(with_entry, node.arguments)))
         return rebuilt(node, with_entry)

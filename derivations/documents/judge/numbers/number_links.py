@@ -23,7 +23,8 @@ __all__ = ["CHECK", "FAR", "NumberLink", "check_of", "foreign_units", "touch", "
 CHECK = "arithmetic"  # by which a finding is ignored
 FAR = f"{CHECK}.far"  # a number that no slip explains
 BASES = (0, 2, 10)
-SLIP, LARGE = 4, 6  # a factor, and a number of digits
+SLIP, SMALL_SLIP = Fraction(4), Fraction(5, 4)
+LARGE, FEW = 6, 3  # digits of a large number; numbers of a relation that says little
 
 
 @dataclass(frozen=True)
@@ -89,16 +90,21 @@ def check_of(question: NumberLink, value: Fraction, printed: Fraction) -> str:
     """Return the id of the check: FAR if no usual slip leads from a value to a printed number, so that it may be cut.
 
     A slip leaves the size, up to a factor of four, or the first two digits, or half of the exponent of a large or
-    small number. It may change the sign. A formula in LaTeX that has numbers alone is whole.
+    small number. It may change the sign. A formula in LaTeX that has numbers alone is whole. In plain characters two
+    numbers may be anything, as 3×3 is a shape: there a slip leaves the size up to a quarter.
     """
-    whole = question.statement.passage.syntax == "latex" and not question.values()
-    return CHECK if whole or not _is_far(abs(value), abs(printed)) else FAR
+    is_plain = question.statement.passage.syntax != "latex"
+    if not is_plain and not question.values():
+        return CHECK
+    numbers = [part for side in (question.left, question.right) for part in side.walk() if isinstance(part, Number)]
+    limit = SMALL_SLIP if is_plain and len(numbers) <= FEW else SLIP
+    return FAR if _is_far(abs(value), abs(printed), limit) else CHECK
 
 
-def _is_far(one: Fraction, other: Fraction) -> bool:
+def _is_far(one: Fraction, other: Fraction, limit: Fraction) -> bool:
     if not one or not other:
         return one != other
-    if one <= SLIP * other and other <= SLIP * one:
+    if one <= limit * other and other <= limit * one:
         return False
     magnitudes = sorted(abs(_magnitude(each)) for each in (one, other))
     same_side = (one < 1) == (other < 1)

@@ -159,8 +159,10 @@ def _is_a_shape(question: NumberLink) -> bool:
 
 
 def _sizes(side: Node) -> tuple[str, ...]:
-    """Return the whole numbers of 2×3, written without spaces, or none."""
+    """Return the whole numbers of 2×3, written without spaces, or of (2 × 3), or none."""
     match side:
+        case Fence(inside=Product(factors=(Number() as first, Number() as second), operators=("times",))):
+            return (first.text, second.text) if first.exact and second.exact else ()
         case Product(factors=(Number() as first, Number() as second), operators=("times",)):
             if first.exact and second.exact and first.end + 1 == second.start:
                 return first.text, second.text
