@@ -20,7 +20,7 @@ from derivations.documents.judge.canonical.losses import LOSSES, PERPLEXITY
 from derivations.documents.judge.canonical.recognition import ELEMENTARY
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Name, Node, Number
+from derivations.documents.syntax import Call, Name, Node, Number, Transpose
 from derivations.documents.verdicts import Finding
 
 __all__ = ["ALONE", "DIFFERS", "FITS", "UNNAMED", "in_policy", "of_its_kind"]
@@ -72,7 +72,9 @@ def of_its_kind(finding: Finding, statement: Statement, link: int | None, scope:
         return finding
     if finding.check == "canonical" and not _is_named(statement, link, scope):
         return replace(finding, check=UNNAMED)
-    if finding.check in ("chain", "identity") and not (_is_identity(statement, link, scope) or is_conclusion(statement)):
+    if finding.check in ("chain", "identity") and not (
+        _is_identity(statement, link, scope) or is_conclusion(statement)
+    ):
         return replace(finding, check=finding.check + ALONE)
     return finding
 
@@ -91,8 +93,10 @@ def _is_identity(statement: Statement, link: int | None, scope: Scope) -> bool:
 
 
 def _leaves(node: Node) -> int:
-    """Count the letters and numbers of a formula, without the subscripts of letters."""
-    return 1 if isinstance(node, Name | Number) else sum(map(_leaves, node.children))
+    """Count the letters, numbers and transposes of a formula, without the subscripts of letters."""
+    if isinstance(node, Name | Number):
+        return 1
+    return isinstance(node, Transpose) + sum(map(_leaves, node.children))
 
 
 def _is_named(statement: Statement, link: int | None, scope: Scope) -> bool:

@@ -403,4 +403,4 @@ def test_what_is_right_and_may_stay_open_is_not_called_wrong(form: str, text: st
 @pytest.mark.parametrize(("form", "text"), MISSED)
 def test_what_is_wrong_and_may_be_missed_is_not_called_right(form: str, text: str) -> None:
     """The false statement is the last claim of its document."""
-    assert verdicts(form, text)[-1:] in (["unknown"], ["wrong"], [])
+    assert verdicts(form, text)[-1:] in (["unknown"], ["wrong"], ["differs"], [])

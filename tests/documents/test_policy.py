@@ -99,7 +99,7 @@ def test_the_order_in_which_a_left_side_lists_its_arguments_is_free() -> None:
 def test_a_letter_before_a_number_in_brackets_may_be_a_function() -> None:
     assert last("$P(1) = P(2) = P(3)$").verdict == "unknown"
     assert "P is a number, and no function" in last("$P(1) + P(2) = P(3)$").assumptions
-    assert last("$2 a = 3 a$").verdict == "wrong"
+    assert last("So $2 a = 3 a$").verdict == "wrong"
 
 
 @pytest.mark.parametrize(

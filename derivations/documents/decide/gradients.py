@@ -17,7 +17,7 @@ from derivations.documents.elaborate.expanding import definition_of, expanded_to
 from derivations.documents.elaborate.letters import letters_of
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Derivative, Name, Node, Sum, rebuilt
+from derivations.documents.syntax import Aggregate, Call, Derivative, Name, Node, Sum, rebuilt
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_stated_gradients"]
@@ -61,6 +61,9 @@ def _with_definitions(by: Name, right: Node, scope: Scope) -> tuple[Node, ...] |
     if not gradients:
         return None
     letters = letters_of((right, by))
+    summed = {name for part in right.walk() if isinstance(part, Aggregate) for name in part.index}
+    if any(summed & {*of.subscripts} for of in gradients.values()):
+        return None  # of one entry nothing is summed over the others
     names = {of.key: Name(f"grad {of.key}", of.subscripts and (), (), 0, "", of.font) for of in gradients.values()}
     terms: list[Node] = []
     for of in {each.key: each for each in gradients.values()}.values():

@@ -42,7 +42,22 @@ from derivations.documents.nearest.slips import EXCHANGED, NUMBER, QUOTED, is_fr
 from derivations.documents.scope import Scope
 from derivations.documents.scope.sizes import fold_key
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import EQUATIONS, Aggregate, Call, Entry, Fence, List, Name, Negative, Node, Number, Power, Root, Sum
+from derivations.documents.syntax import (
+    EQUATIONS,
+    Aggregate,
+    Call,
+    Entry,
+    Fence,
+    List,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Power,
+    Quotient,
+    Root,
+    Sum,
+)
 from derivations.documents.verdicts import Finding, Unproved
 
 __all__ = ["check_nearest"]
@@ -104,8 +119,7 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
         if not known.form.assumed and (named or idle):
             elsewhere = ", which the document states elsewhere" if said.is_restated_as(known) else ""
             reason = f"one edit away from the formula of {known.title}{elsewhere}: {slip}"
-            another = bool(NUMBER.match(slip)) and said.is_restated_as(known)  # a letter stands for several formulas
-            certain = idle or (said.names_in_words(known) and not another)
+            certain = idle or said.names_in_words(known)
             said_so: Unproved = "wrong" if certain else "conditional"
             yield Finding(said_so, CHECK, reason, text, result, () if certain else ANOTHER)
             return
@@ -243,7 +257,7 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
         free = is_free(slip, right) or renames(right, new, slip, typings[0].counts)
         if free and not (said.quoted and QUOTED.match(slip)):
             continue
-        if slip.endswith("must not be subtracted from 1") or _undoes_a_square(new):
+        if slip.endswith(("must not be subtracted from 1", "1 minus it is needed")) or _undoes_a_square(new):
             continue  # alpha may be 1 - beta, and a loss may be squared
         if _loses_letters(letters, _names_in(new) - bound) or _diagonals(new) > diagonals or _vanishes(new):
             continue
@@ -313,9 +327,11 @@ def _has_logarithm_of_a_loss(node: Node) -> bool:
 
 
 def _undoes_a_square(node: Node) -> bool:
-    """Return whether a root is squared."""
-    squares = (part.base for part in node.walk() if isinstance(part, Power))
-    return any(isinstance(each, Root) or (isinstance(each, Fence) and isinstance(each.inside, Root)) for each in squares)
+    """Return whether a root is squared, or an exponent divided."""
+    powers = [part for part in node.walk() if isinstance(part, Power)]
+    bases = (part.base.inside if isinstance(part.base, Fence) else part.base for part in powers)
+    halves = (part.exponent for part in powers if isinstance(part.exponent, Quotient))
+    return any(isinstance(each, Root) for each in bases) or any(isinstance(each.numerator, Number) for each in halves)
 
 
 def _vanishes(node: Node) -> bool:

@@ -118,11 +118,12 @@ class Said:
     def names_in_words(self, known: Known) -> bool:
         """Return whether a known formula is named by more than a letter, which is the name of many things.
 
-        It is named by a word, as KL or ce, by the letters of its family, or by another equation for the same letter.
+        It is named by a word, as KL or ce, or by the letters of its family. Another equation for the same letter does
+        not name it: of a letter there are several formulas.
         """
         concept = known.concept
-        if self.is_restated_as(known) or not isinstance(concept, Equation):
-            return True
+        if not isinstance(concept, Equation):
+            return not self.is_restated_as(known) or any(words_of(left) & set(concept.words) for left in self.lefts)
         named = (word for name in self._spelled & concept.left for word in _WORD.findall(name))
         if any(len(word) > 1 and word not in GREEK for word in named):
             return True

@@ -46,7 +46,9 @@ MARKDOWN = Dialect(
     escapes=True,
 )
 RESTRUCTURED = Dialect(
-    re.compile(rf"(?P<role>:[\w:+.-]{{1,40}}:)?(?P<ticks>`+)|{_SKIPPED}|(?P<nothing>\\\s)|(?P<escape>\\)|(?P<stars>\*+)"),
+    re.compile(
+        rf"(?P<role>:[\w:+.-]{{1,40}}:)?(?P<ticks>`+)|{_SKIPPED}|(?P<nothing>\\\s)|(?P<escape>\\)|(?P<stars>\*+)"
+    ),
     code=True,
 )
 _STYLES = (  # commands that write nothing of their own

@@ -76,7 +76,9 @@ def _is_array_comment(block: Block, side: Node) -> bool:
 
 def _is_numbered(side: Node) -> bool:
     """Return whether a list has one member, which is called by a letter and a number."""
-    return isinstance(side, List) and len(side.items) == 1 and re.fullmatch(r"[a-z]_?\d+", _key(side.items[0])) is not None
+    return (
+        isinstance(side, List) and len(side.items) == 1 and re.fullmatch(r"[a-z]_?\d+", _key(side.items[0])) is not None
+    )
 
 
 def _key(node: Node) -> str:

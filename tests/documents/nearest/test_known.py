@@ -87,10 +87,10 @@ def verdicts(*formulas):
     ("formula", "right", "slip"),
     [(SCORE, r"\sqrt{d_k}", "d_k"), (SUM, "v_l", "v_j")],
 )
-def test_another_formula_for_the_same_letter_is_evidence(formula, right, slip):
+def test_another_formula_for_the_same_letter_tells_that_it_may_be_meant(formula, right, slip):
     here = r"\vec q_j, \vec k_l \in \mathbb{R}^{d_k}", r"\vec v_l \in \mathbb{R}^{d_v}"
     assert verdicts(*here, formula % right, formula % right) == []
-    assert verdicts(*here, formula % slip, formula % right) == ["wrong"]
+    assert verdicts(*here, formula % slip, formula % right) == ["conditional"]
     assert "wrong" not in verdicts(*here, formula % slip)
 
 

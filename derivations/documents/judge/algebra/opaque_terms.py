@@ -2,9 +2,11 @@ r"""Terms that algebra does not look into, with letters in their places: r(x, y)
 
 Definition   a term is opaque that is a call of no elementary function, a norm, an inner product, a derivative, an
              expectation, an integral, or a product x^T y; within a sum it is an entry at the index of the sum. A sum
-             over a set, of x in D, is one over the places of D; the logarithm of a product is a sum
-Result       `with_letters(chain)`: the chain in which equal terms are equal letters, with the terms; None if it has none
-Assumes      equal terms have equal values. Of different ones nothing is known, so that two sides that differ may be equal
+             over a set, of x in D, is one over the places of D; the logarithm of a product is a sum; a derivative, an
+             expectation and an integral of a sum are sums
+Result       `with_letters(chain)`: the chain in which equal terms are equal letters, with the terms; None if it has
+             none. `opaque_letters(node)`: the letters that stand for terms in a formula
+Assumes      equal terms have equal values. Of different ones nothing is known: two sides that differ may be equal
 """
 
 from __future__ import annotations
@@ -124,9 +126,11 @@ class _Terms:
                 return self.over_a_set(node, over, bound)
             case Aggregate(kind="sum", index=(index,), over=None):
                 return replace(node, body=self.without(node.body, {**bound, index: index}, number=number))
-            case Aggregate(body=body):
+            case Aggregate(kind="expectation" | "integral", body=body):
                 parts = _linear(body, lambda each: self.letter(replace(node, body=each), bound, number=True))
                 return parts or self.letter(node, bound, number=True)
+            case Aggregate() | Entry(of=Call()):
+                return self.letter(node, bound, number=True)
             case Name(superscripts=(_, *_)) if self.varies(node, bound):
                 return self.letter(node, bound, number=number)
             case Name(subscripts=subscripts) if node in bound and bound[node] != node:
@@ -176,7 +180,7 @@ class _Terms:
         if len(names) < len(members) or over.relations not in (("∈",), ("∼",)):
             return self.letter(node, bound, number=True)
         count = self.sets.setdefault(over.sides[1], Name("N", (Name(f"of {len(self.sets)}"),)))
-        index = Name(f"place of {len(self.sets)}")
+        index = Name(f"place of {count.key} in {len(bound)}")  # another one within another sum
         body = self.without(node.body, {**bound, **dict.fromkeys(names, index)})
         return Aggregate("sum", body, (index,), _FIRST, count)
 

@@ -24,7 +24,7 @@ from derivations.documents.judge.arrays.formula_letters import Formula, names_in
 from derivations.documents.judge.canonical.assigning import Assignment
 from derivations.documents.judge.canonical.likeness import Likeness
 from derivations.documents.judge.canonical.matching import Filter, equal_forms, reader_of, reads
-from derivations.documents.judge.canonical.recognition import ELEMENTARY
+from derivations.documents.judge.canonical.recognition import ELEMENTARY, marks_of
 from derivations.documents.syntax import Aggregate, Call, Name, Node, Number, Quotient, Sum
 
 __all__ = ["NAMED", "Judged", "letter_of", "repaired"]
@@ -90,11 +90,10 @@ def repaired(
                 told = bool(match.form.places) or concept.left == "product entry"
                 if slip.startswith("the indices of") and convention != "rows" and not told:
                     continue  # the weights of one query may stand in a column
-                # a letter that only divides once may be left out elsewhere, such as a temperature or a scale
+                # a letter that only divides once may have been left out elsewhere, such as a temperature
                 lost = {each.key for each in names_in(right)} - {each.key for each in names_in(edited)}
-                if lost and slip == "there must be no division":
-                    continue
-                return Judged("wrong", f"this is not {concept.title}: {slip}", edited, match.form.result)
+                mended = None if lost and slip == "there must be no division" else edited
+                return Judged("wrong", f"this is not {concept.title}: {slip}", mended, match.form.result)
     return None
 
 
@@ -115,7 +114,7 @@ def _is_free(slip: str, right: Node, formula: Formula) -> bool:
     if slip.startswith("the difference") or slip == "the sign is wrong":
         return any({each.base.lower() for each in pair} in FREE_PAIRS for pair in _differences(right))
     if slip.startswith("the number must be 1, not") or (slip == "there must be no division" and _has_a_scale(right)):
-        return True  # a scale that is divided out, as 255 of pixels
+        return True  # a scale that is divided out, as 255 of pixels, or a letter outside of exponentials
     if slip.startswith(f"the number must be {float(SIGMOID_RATE)}"):  # 1.7, and 1.6, of which the slope at 0 is right
         return any(isinstance(each, Number) and Fraction(3, 2) < each.value < Fraction(9, 5) for each in right.walk())
     if slip.startswith("the division by"):
@@ -138,7 +137,10 @@ def _divided_by(right: Node) -> set[str]:
 
 
 def _has_a_scale(right: Node) -> bool:
-    return any(isinstance(part, Quotient) and isinstance(part.denominator, Number) for part in right.walk())
+    """Return whether something is divided by a number, or by a letter where nothing is an exponential."""
+    below = [part.denominator for part in right.walk() if isinstance(part, Quotient)]
+    scales = (Number,) if "exp" in marks_of(right) else (Number, Name)
+    return any(isinstance(each, scales) for each in below)
 
 
 def _differences(right: Node) -> Iterator[tuple[Name, Name]]:

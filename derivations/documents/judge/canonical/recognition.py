@@ -151,7 +151,7 @@ def of_the_same_entry(left: Node, right: Node) -> Node | None:
     def with_entry(node: Any) -> Any:
         if isinstance(node, Name):
             return argument if node.base == argument.base else node
-        if isinstance(node, Aggregate) or (isinstance(node, Call) and node.function.base in OF_ALL):
+        if isinstance(node, Aggregate) or _is_of_all(node):
             return node  # the entries under a sum are all of them
         if isinstance(node, Call):
             return replace(node, arguments=tuple(map(with_entry, node.arguments)))
@@ -159,6 +159,11 @@ def of_the_same_entry(left: Node, right: Node) -> Node | None:
 
     mended: Node = with_entry(right)
     return mended if mended != right else None
+
+
+def _is_of_all(node: Any) -> bool:
+    """Return whether a function is taken of all entries of one array: max(x)."""
+    return isinstance(node, Call) and node.function.base in OF_ALL and len(node.arguments) == 1
 
 
 @lru_cache(maxsize=4096)

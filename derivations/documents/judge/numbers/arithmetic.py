@@ -283,7 +283,7 @@ def _unequal(
         return
     if left is None and right is None and question.may_be_other_values():
         return
-    if isinstance(question.left, Quotient) and right is not None and ceil(first.middle) == right.value:
+    if right is not None and _is_a_share(question) and ceil(first.middle) == right.value:
         reason = f"{right.number.text} is rounded up: the value is {decimal(first)}"
         yield Finding("conditional", CHECK, reason, assumptions=(ROUNDED_UP,))
         return
@@ -296,6 +296,14 @@ def _unequal(
     reason = f"the left side is {decimal(first)}, the right side {decimal(second)}{question.valued()}"
     check = check_of(question, first.middle, second.middle)
     yield Finding("wrong", check, reason, right=repair.text if repair else decimal(value, 9), repair=repair)
+
+
+def _is_a_share(question: NumberLink) -> bool:
+    """Return whether a number is divided by another one in plain characters, as items are among blocks: 1000/16."""
+    match question.left:
+        case Quotient(numerator=Number(), denominator=Number()):
+            return question.statement.passage.syntax != "latex"
+    return False
 
 
 def _may_round(value: Enclosure, target: Printed) -> bool:

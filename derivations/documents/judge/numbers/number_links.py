@@ -90,15 +90,16 @@ def check_of(question: NumberLink, value: Fraction, printed: Fraction) -> str:
     """Return the id of the check: FAR if no usual slip leads from a value to a printed number, so that it may be cut.
 
     A slip leaves the size, up to a factor of four, or the first two digits, or half of the exponent of a large or
-    small number. It may change the sign. A formula in LaTeX that has numbers alone is whole. In plain characters two
-    numbers may be anything, as 3×3 is a shape: there a slip leaves the size up to a quarter.
+    small number. It may change the sign. Two or three numbers may be anything, as 3×3 is a shape, and a letter may have
+    another value: there a slip leaves the size up to a quarter, or the digits of numbers.
     """
-    is_plain = question.statement.passage.syntax != "latex"
-    if not is_plain and not question.values():
-        return CHECK
     numbers = [part for side in (question.left, question.right) for part in side.walk() if isinstance(part, Number)]
-    limit = SMALL_SLIP if is_plain and len(numbers) <= FEW else SLIP
-    return FAR if _is_far(abs(value), abs(printed), limit) else CHECK
+    letters = [part for side in (question.left, question.right) for part in side.walk() if isinstance(part, Name)]
+    one, other = abs(value), abs(printed)
+    if len(numbers) > FEW:
+        return FAR if _is_far(one, other, SLIP) else CHECK
+    is_shifted = not letters and one and other and _first_digits(one) == _first_digits(other)
+    return CHECK if is_shifted or (other <= SMALL_SLIP * one and one <= SMALL_SLIP * other) else FAR
 
 
 def _is_far(one: Fraction, other: Fraction, limit: Fraction) -> bool:

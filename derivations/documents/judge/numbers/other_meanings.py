@@ -24,6 +24,7 @@ ABOUT = 20  # a bare power of ten stands for what differs from it by less than o
 NEARLY = 1000  # a power of two stands for what differs from it by less than one part of so many
 CONSTANTS = ("e", "π", "pi")
 MOST_NUMBERS, MOST_EXPONENTS = 3, 40  # numbers of a relation that may have lost an exponent, and ways tried
+MOST_IN_A_CELL = 1000  # a number with a word such as million is larger
 NEAR_A_FRACTION = 20  # a number stands for a fraction from which it differs by less than one part of so many
 
 
@@ -60,15 +61,17 @@ def _is_bracketed(question: NumberLink) -> bool:
 
 
 def _in_brackets(node: Node) -> bool:
-    return isinstance(node, Fence) and isinstance(node.inside, Number) and bool(
-        node.inside.unit or "%" in node.inside.text
+    return (
+        isinstance(node, Fence)
+        and isinstance(node.inside, Number)
+        and bool(node.inside.unit or "%" in node.inside.text)
     )
 
 
 def _has_its_unit_elsewhere(question: NumberLink) -> bool:
     """Return whether a number is the value in thousands, millions or billions, as the head of a table may say."""
     shown = printed(question.right)
-    if shown is None or shown.exact or shown.unit:
+    if shown is None or shown.exact or shown.unit or shown.value >= MOST_IN_A_CELL:
         return False
     value = question.enclosures(question.left)
     scales = (1000**power for power in (1, 2, 3, 4))
@@ -83,9 +86,9 @@ def _is_divided_by_all(question: NumberLink) -> bool:
         return False
     first = factors[at]
     assert isinstance(first, Quotient)
-    above, below = (*factors[:at], first.numerator), (first.denominator, *factors[at + 1 :])
-    fraction = Quotient(*(Product(each, ("times",) * (len(each) - 1)) for each in (above, below)))
-    sides = question.enclosures(fraction, question.right)
+    above = Product((*factors[:at], first.numerator), ("times",) * at)
+    below = Product((first.denominator, *factors[at + 1 :]), ("times",) * (len(factors) - at - 1))
+    sides = question.enclosures(Quotient(above, below), question.right)
     return sides is not None and touch(*sides)
 
 
@@ -159,14 +162,17 @@ def _is_a_shape(question: NumberLink) -> bool:
 
 
 def _sizes(side: Node) -> tuple[str, ...]:
-    """Return the whole numbers of 2×3, written without spaces, or of (2 × 3), or none."""
-    match side:
-        case Fence(inside=Product(factors=(Number() as first, Number() as second), operators=("times",))):
-            return (first.text, second.text) if first.exact and second.exact else ()
-        case Product(factors=(Number() as first, Number() as second), operators=("times",)):
-            if first.exact and second.exact and first.end + 1 == second.start:
-                return first.text, second.text
-    return ()
+    """Return the whole numbers of 2×3, written without spaces, of 1×2 · 2×3, or of (2 × 3), or none."""
+    is_bracketed = isinstance(side, Fence) and isinstance(side.inside, Product)
+    whole = side.inside if is_bracketed and isinstance(side, Fence) else side
+    numbers = [each for each in whole.factors if isinstance(each, Number)] if isinstance(whole, Product) else []
+    if not isinstance(whole, Product) or len(numbers) != len(whole.factors) or len(numbers) % 2:
+        return ()
+    pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
+    is_tight = all(one.end + 1 == other.start for one, other in pairs)
+    are_pairs = (is_bracketed and len(pairs) == 1) or is_tight
+    exact = all(each.exact for each in numbers) and set(whole.operators[::2]) == {"times"}
+    return tuple(each.text for each in numbers) if are_pairs and exact else ()
 
 
 def _has_lost_exponents(question: NumberLink) -> bool:

@@ -17,6 +17,7 @@ from derivations.documents.verdicts import Finding, Unproved
 
 __all__ = ["assumptions_of", "fitting", "following", "misfit", "reason_of"]
 
+INDICES = frozenset("abcijklmnpqrstuv")  # by which members of a family are told apart; f and g are functions
 STEPS = 2  # from a letter to what defines it
 
 
@@ -107,7 +108,7 @@ def _letters(node: Node) -> Iterator[Name]:
 
 def _is_of_section(name: Name, scope: Scope, steps: int) -> bool:
     """Return whether the section declares the shape of a letter, or those of all letters in its definition."""
-    at_place = all(not isinstance(each, Name) or each.base.islower() for each in name.subscripts)
+    at_place = all(not isinstance(each, Name) or each.base in INDICES for each in name.subscripts)
     family = at_place and any(not each.far for each in scope.family_candidates(name))
     if family or any(scope.document.shapes.nearest(name.key, scope.section, scope.block)):
         return True

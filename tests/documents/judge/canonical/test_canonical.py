@@ -73,7 +73,10 @@ def test_columns_are_a_convention_and_named() -> None:
 def test_softmax_of_one_score_is_1() -> None:
     finding = judged(r"a_{ij} = \text{softmax}\left(\frac{q_i \cdot k_j}{\sqrt{d_k}}\right)")
     assert finding is not None
-    assert (finding.verdict, finding.result) == ("wrong", "attention.scalar_softmax_is_one")
+    assert (finding.verdict, finding.result) == ("conditional", "attention.scalar_softmax_is_one")
+    plain = judged(r"a = \text{softmax}\left(\frac{q_i \cdot k_j}{\sqrt{d_k}}\right)")
+    assert plain is not None
+    assert (plain.verdict, plain.result) == ("wrong", "attention.scalar_softmax_is_one")
     over_keys = judged(r"a_{ij} = \text{softmax}_j\left(\frac{q_i \cdot k_j}{\sqrt{d_k}}\right)")
     assert over_keys is not None
     assert (over_keys.verdict, over_keys.result) == ("holds", "attention.weights")

@@ -35,7 +35,7 @@ def test_what_is_right_is_seen(formula: str, expected: str) -> None:
         r"A = \text{softmax}(K Q^T / \sqrt{d_k})",
         r"\alpha_{ij} = \text{softmax}_i\left(\frac{q_i \cdot k_j}{\sqrt{d_k}}\right)",
         r"o_i = \text{softmax}\left(\frac{q_i K^T}{d_k}\right) V",
-        r"a_i = \text{softmax}\left(\frac{q_i \cdot k_i}{\sqrt{d_k}}\right)",
+        r"a = \text{softmax}\left(\frac{q_i \cdot k_i}{\sqrt{d_k}}\right)",
     ],
 )
 def test_slips_are_wrong(formula: str) -> None:
