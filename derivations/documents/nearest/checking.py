@@ -244,7 +244,7 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
     tempered = any(isinstance(part, Name) and part.base in ("tau", "τ", "T") for part in right.walk())
     uninterpreted = letters_for(right, typings[0].letters)
     bound = {name for part in right.walk() if isinstance(part, Aggregate) for name in part.index}
-    letters, diagonals = _names_in(right) - bound, _diagonals(right)
+    letters, diagonals, idle = _names_in(right) - bound, _diagonals(right), _has_an_idle_index(right)
     for new, slip in edits_among(right, (right,)):
         if tempered and slip == NO_ROOT:
             continue  # a temperature may be the root itself
@@ -252,6 +252,8 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
             continue  # the sum itself may be meant
         if slip in SIGN and (said.may_be_maximised or said.restated):
             continue  # the same with the other sign may be meant where it is not called a loss
+        if slip.startswith(IDLE) and not idle:
+            continue
         if not said.may_mean and not slip.startswith(IDLE):
             continue
         free = is_free(slip, right) or renames(right, new, slip, typings[0].counts)
@@ -332,6 +334,12 @@ def _undoes_a_square(node: Node) -> bool:
     bases = (part.base.inside if isinstance(part.base, Fence) else part.base for part in powers)
     halves = (part.exponent for part in powers if isinstance(part.exponent, Quotient))
     return any(isinstance(each, Root) for each in bases) or any(isinstance(each.numerator, Number) for each in halves)
+
+
+def _has_an_idle_index(node: Node) -> bool:
+    """Return whether the terms of a sum lack its index, also as a superscript: z^{(j)}."""
+    sums = (part for part in node.walk() if isinstance(part, Aggregate))
+    return any(index not in part.body.walk() for part in sums for index in part.index)
 
 
 def _vanishes(node: Node) -> bool:

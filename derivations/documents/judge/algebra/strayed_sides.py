@@ -88,7 +88,9 @@ def _mended(side: Node, others: Sequence[Node], scope: Scope, *, within: bool) -
     if not draws or not fits or has_differentials(side) or is_explained(side, other, names, scope):
         return None
     indices = tuple(dict.fromkeys(key for part in (side, *pair) for key in indices_of(part)))
-    for edit, slip in tried(side, names, indices):
+    means = {each.accent for each in letters_of(side)}  # a mean stands for a sum, and in no sum of its own
+    letters = tuple(each for each in names if not each.accent or each.accent in means)
+    for edit, slip in tried(side, letters, indices):
         if same(numbers, edit, other, draws):
             return Mended(edit, slip)
     return None

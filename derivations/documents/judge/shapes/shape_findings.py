@@ -12,7 +12,7 @@ from derivations.documents.judge.wording import line_of, shape_text, size_text, 
 from derivations.documents.scope import Candidate, Scope
 from derivations.documents.scope.shape import Clash, Shape
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Call, Name, Node
+from derivations.documents.syntax import Call, List, Name, Node, Number
 from derivations.documents.verdicts import Finding, Unproved
 
 __all__ = ["assumptions_of", "fitting", "following", "misfit", "reason_of"]
@@ -88,6 +88,8 @@ def _is_declared_here(sides: Sequence[Node], found: Fit, scope: Scope) -> bool:
     """
     if len(sides) == 2 and all(isinstance(each, Name) for each in sides):
         return False
+    if any(isinstance(each, List) and all(isinstance(item, Number) for item in each.items) for each in sides):
+        return False  # an example, which may be of another size
     clash = found.clashes[0]
     if None in (*clash.left_shape.sizes, *clash.right_shape.sizes):
         return False
