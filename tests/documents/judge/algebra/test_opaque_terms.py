@@ -1,6 +1,9 @@
 r"""Chains whose terms algebra does not look into: what holds of them, what is a slip, and what nothing tells."""
 
+from random import Random
+
 import pytest
+from sympy import Add, Expr, Integer, Symbol, expand, latex
 
 from derivations.documents.checking import check_text
 from tests.documents.said import DECIDED, in_a_word
@@ -74,3 +77,36 @@ def test_what_a_term_is_taken_for_is_named() -> None:
 def test_a_corrected_side_has_its_terms_again() -> None:
     text = r"$$L = -\log p(x \mid z) + \log p(z) = -(\log p(x \mid z) + \log p(z))$$"
     assert check_text(text, "markdown").claims[-1].finding.right == r"-(\log p(x \mid z) - \log p(z))"
+
+
+TERMS = (r"r(x)", r"r(y)", r"p(x \mid z)", r"\|u - v\|", r"\frac{\partial L}{\partial w}", r"E_q[s]", r"w^\top x", "c")
+
+
+def _drawn(random: Random, letters: list[Symbol], depth: int) -> Expr:
+    if depth == 0:
+        return random.choice([*letters, Integer(random.randint(1, 4))])
+    one, other = (_drawn(random, letters, depth - 1) for _ in range(2))
+    return random.choice((one + other, one - other, one * other, one * other, one**2))
+
+
+def _written(expression: Expr, terms: list[str]) -> str:
+    text = latex(expression)
+    for number, term in enumerate(terms):
+        text = text.replace(f"Z_{{{number}}}", f" {term} ")
+    return str(text)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_expanded_products_are_right_and_a_changed_term_is_not(seed: int) -> None:
+    """Drawn polynomials in terms: what is equal is never wrong, and what is not never holds."""
+    random = Random(seed)
+    letters = [Symbol(f"Z_{number}") for number in range(3)]
+    terms = random.sample(TERMS, 3)
+    product = _drawn(random, letters, 3)
+    whole = expand(product)
+    parts = list(Add.make_args(whole))
+    changed = Add(-parts[0], *parts[1:])
+    left = _written(product, terms)
+    assert said(f"k = {left} = {_written(whole, terms)}") not in ("wrong", "differs")
+    if changed != whole:
+        assert said(f"k = {left} = {_written(changed, terms)}") not in DECIDED
