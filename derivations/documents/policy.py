@@ -1,7 +1,8 @@
 """The verdict that each kind of finding is reported with. Every finding of a document passes through this table.
 
 Definition   the kind of a finding is the id of its check; `canonical.unnamed` is a formula that was compared with a
-             usual one though nothing on its left names that one
+             usual one though nothing on its left names that one, `chain.alone` an equation that nothing but its sides
+             tells to be an identity, `arithmetic.far` a number that no usual slip explains
 Result       `in_policy(finding)`: what was merely seen to fit, or to contradict nothing, is unknown, and the remark
              says what was seen; what differs from the usual is conditional on something else being meant
 Assumes      measured on public pages that no check was developed on: of the alarms of the kinds in `DIFFERS` hardly any
@@ -21,12 +22,11 @@ from derivations.documents.judge.canonical.recognition import ELEMENTARY
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Name, Node, Number, Transpose
-from derivations.documents.verdicts import Finding
+from derivations.documents.verdicts import ALONE, Finding
 
-__all__ = ["ALONE", "DIFFERS", "FITS", "UNNAMED", "in_policy", "of_its_kind"]
+__all__ = ["DIFFERS", "FITS", "UNNAMED", "in_policy", "of_its_kind"]
 
 UNNAMED = "canonical.unnamed"
-ALONE = ".alone"  # behind the id of a check: nothing but the two sides says that they are meant to be equal
 FITS = frozenset({"shapes.fit", "shapes.declared"})
 _ANOTHER_FORMULA = "another formula is meant than the usual one"
 _A_CONDITION = "the equation is a condition, which holds for some values only"

@@ -20,6 +20,7 @@ from derivations.documents.passages import Passage, Place
 from derivations.language.judge.proof import StepEvidence
 
 __all__ = [
+    "ALONE",
     "NOT_UNDERSTOOD",
     "NO_CHECK",
     "VERDICTS",
@@ -36,6 +37,7 @@ Unproved = Literal["holds", "conditional", "wrong", "unknown"]  # what a check m
 Verdict = Literal["proved", Unproved]
 VERDICTS: tuple[Verdict, ...] = ("proved", "holds", "conditional", "wrong", "unknown")
 FORMS = ("canonical", "nearest")  # the checks that compare a formula with known ones
+ALONE = ".alone"  # behind the id of a check: nothing but the two sides says that they are meant to be equal
 NO_CHECK = "none"  # the check of a formula of which no check says anything
 NOT_UNDERSTOOD = "not understood"  # the check of a formula that could not be read to its end
 

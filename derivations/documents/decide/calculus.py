@@ -36,7 +36,7 @@ from derivations.documents.proving import are_equal, proved, provisos
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Aggregate, Call, Derivative, Name, Node, Product
-from derivations.documents.verdicts import Finding
+from derivations.documents.verdicts import ALONE, Finding
 
 __all__ = ["check_calculus"]
 
@@ -88,7 +88,7 @@ def _said(
             if slip or (as_it_stands and not free):
                 better = _without(slip, stated, scope)
                 shown = None if better is None else link_text(stated[0], better, statement)
-                told, check = (f"{slip}; ", CHECK) if slip else ("", f"{CHECK}.alone")
+                told, check = (f"{slip}; ", CHECK) if slip else ("", CHECK + ALONE)
                 yield Finding("wrong", check, f"this is not the derivative: {told}{found[0].reason}", shown)
 
 

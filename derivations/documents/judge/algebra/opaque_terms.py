@@ -19,6 +19,7 @@ from typing import Any
 from derivations.documents.formulas import formula_text
 from derivations.documents.judge.algebra.sampled import is_known_function
 from derivations.documents.judge.algebra.scalar_letters import POSITIVE
+from derivations.documents.judge.numbers.letters import bare
 from derivations.documents.syntax import (
     Aggregate,
     Call,
@@ -43,7 +44,6 @@ __all__ = ["Lettered", "opaque_letters", "with_letters"]
 
 OPAQUE = "opaque"  # the font of a letter in the place of a term
 LOGARITHMS = ("log", "ln")
-NORMS = ("|", "||")
 PROBABILITIES = ("p", "P", "q", "Q", "Pr", "pi", "π")
 _FIRST = Number("1", Fraction(1))
 
@@ -69,9 +69,12 @@ def with_letters(chain: Chain) -> Lettered | None:
     sides = tuple(terms.without(side, {}) for side in chain.sides)
     if not terms.letters:
         return None
-    positive = {name.base for side in sides for name in _in_logarithms(side)}
-    sides = tuple(_with_fonts(side, positive) for side in sides)
-    assumed = tuple(f"{text} is a number" for text in terms.unsure)
+    logarithms = [part for side in sides for part in side.walk() if isinstance(part, Call) and _is_logarithm(part)]
+    alone = {name.base for each in logarithms if isinstance(name := bare(each.arguments[0]), Name)}
+    factors = {name.base: name for each in logarithms for name in _factors(each.arguments[0])}
+    guessed = [key for key, name in factors.items() if key not in alone and not _is_number(terms.written[name])]
+    sides = tuple(_with_fonts(side, factors) for side in sides)
+    assumed = (*(f"{text} is a number" for text in terms.unsure), *(f"{text} is positive" for text in guessed))
     return Lettered(replace(chain, sides=sides), terms.written, assumed)
 
 
@@ -80,15 +83,19 @@ def opaque_letters(node: Node) -> list[str]:
     return sorted(part.key for part in node.walk() if isinstance(part, Name) and part.font in (OPAQUE, POSITIVE))
 
 
-def _in_logarithms(side: Node) -> Iterator[Name]:
-    """Yield the letters for terms of which a logarithm is taken, so that they are positive."""
-    pending = [part.arguments[0] for part in side.walk() if isinstance(part, Call) and part.function.base in LOGARITHMS]
+def _is_logarithm(call: Call) -> bool:
+    return call.function.base in LOGARITHMS and len(call.arguments) == 1
+
+
+def _factors(argument: Node) -> Iterator[Name]:
+    """Yield the letters for terms that are factors of what a logarithm is taken of. Alone such a term is positive."""
+    pending = [argument]
     while pending:
         match pending.pop():
             case Name(font="opaque") as name:
                 yield name
             case Product() | Quotient() | Fence() as whole:
-                pending.extend(whole.children)
+                pending.extend(reversed(whole.children))
 
 
 def _with_fonts(node: Any, positive: Container[str]) -> Any:

@@ -110,3 +110,10 @@ def test_expanded_products_are_right_and_a_changed_term_is_not(seed: int) -> Non
     assert said(f"k = {left} = {_written(whole, terms)}") not in ("wrong", "differs")
     if changed != whole:
         assert said(f"k = {left} = {_written(changed, terms)}") not in DECIDED
+
+
+def test_factors_of_a_logarithm_are_assumed_to_be_positive() -> None:
+    finding = check_text(r"$$k = \log(r(x) s(x)) = \log r(x) + \log s(x)$$", "markdown").claims[-1].finding
+    assert finding.verdict == "holds"  # where the right side is defined, both are
+    finding = check_text(r"$$k = \log(r(x) s(x)) + c = c + \log(s(x) r(x))$$", "markdown").claims[-1].finding
+    assert finding.assumptions == ("r(x) is positive", "s(x) is positive")
