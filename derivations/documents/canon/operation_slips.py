@@ -67,10 +67,9 @@ def powers(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
         for index in (each.subscripts[0] for each in letters if each.subscripts and not each.base):
             yield Power(node, index), f"the exponent {text_of(index)} is missing"
     if isinstance(node, Name | Number | Sum | Fence | Entry | Product | Aggregate | Quotient | Call):
-        inside = Fence("(", node) if isinstance(node, Sum) else node
         yield Root(node), "the root is missing"
         if not isinstance(node, Number):  # nobody loses the square of 0.1: another number was chosen
-            base = Fence("(", node) if isinstance(node, Product) else inside
+            base = Fence("(", node) if isinstance(node, Sum | Product) else node
             yield Power(E_LETTER, node), "the exponential is missing"
             yield Power(E_LETTER, Negative(node)), "the exponential is missing"
             yield Power(base, _number(Fraction(2))), "the square is missing"

@@ -76,13 +76,10 @@ def _is_array_comment(block: Block, side: Node) -> bool:
 
 def _is_numbered(side: Node) -> bool:
     """Return whether a list has one member, which is called by a letter and a number."""
-    return (
-        isinstance(side, List) and len(side.items) == 1 and re.fullmatch(r"[a-z]_?\d+", _key(side.items[0])) is not None
-    )
-
-
-def _key(node: Node) -> str:
-    return node.key if isinstance(node, Name) else ""
+    match side:
+        case List(items=(Name(key=key),)):
+            return re.fullmatch(r"[a-z]_?\d+", key) is not None
+    return False
 
 
 def _subject_of(block: Block, pieces: Sequence[Piece], number: int) -> Node | None:

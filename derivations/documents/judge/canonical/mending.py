@@ -125,22 +125,22 @@ def _is_free(slip: str, right: Node, formula: Formula) -> bool:
         return words[2] in ("gamma", "g", "M", "mask", "Mask")  # gains, and masks by which entries are multiplied
     if slip == "the factor V is missing" and not formula.arguments:
         return True  # the weights of attention may be called so
-    if slip.startswith("the factor") and words[2] in _divided_by(right):
+    if slip.startswith("the factor") and words[2] in {
+        each.key for each in _denominators(right) if isinstance(each, Name)
+    }:
         return True  # which would only be divided out again
     return slip.endswith("is missing") and bool(_functions(right) & NAMED)
 
 
-def _divided_by(right: Node) -> set[str]:
-    """Return the letters that some quotient divides by."""
-    below = (part.denominator for part in right.walk() if isinstance(part, Quotient))
-    return {each.key for each in below if isinstance(each, Name)}
+def _denominators(right: Node) -> list[Node]:
+    """Return what the quotients of a formula divide by."""
+    return [part.denominator for part in right.walk() if isinstance(part, Quotient)]
 
 
 def _has_a_scale(right: Node) -> bool:
     """Return whether something is divided by a number, or by a letter where nothing is an exponential."""
-    below = [part.denominator for part in right.walk() if isinstance(part, Quotient)]
     scales = (Number,) if "exp" in marks_of(right) else (Number, Name)
-    return any(isinstance(each, scales) for each in below)
+    return any(isinstance(each, scales) for each in _denominators(right))
 
 
 def _differences(right: Node) -> Iterator[tuple[Name, Name]]:
