@@ -36,12 +36,15 @@ DIFFERS: Mapping[str, str] = {  # with what makes such a formula right
     f"chain{ALONE}": _A_CONDITION,
     f"identity{ALONE}": _A_CONDITION,
     f"derivative{ALONE}": "the derivative is meant in another sense",
+    f"gradient{ALONE}": "the gradient is meant in another sense",
     "arithmetic.far": "the number is not meant as the value of the other side",
     "arithmetic.truncated": "digits are cut off, not rounded",
     "consistency.setting": "another setting is meant here",
     "pattern": _ANOTHER_FORMULA,
+    "shapes.beside": _ANOTHER_ARRAY,
     "shapes.declared": _ANOTHER_ARRAY,
 }
+OF_EQUATIONS = ("chain", "identity", "derivative", "gradient")
 FEWEST = 3  # letters and numbers of a side, below which an equation is as often a condition as an identity
 _WORDS = frozenset(word for concept in CONCEPTS for word in concept.words) | PERPLEXITY
 _WORDS = (_WORDS | {word for word in LOSSES if len(word) > 1}) - ELEMENTARY - {""}
@@ -65,18 +68,24 @@ def in_policy(finding: Finding) -> Finding:
 def of_its_kind(finding: Finding, statement: Statement, link: int | None, scope: Scope) -> Finding:
     """Return a finding. A wrong one without a second witness gets an id of its own.
 
-    Result       UNNAMED for a usual formula that the left side does not name; ALONE for an equation of which one side
-                 has hardly any letters, so that it may be a condition, unless a word says that it follows
+    Result       UNNAMED for a usual formula that the left side does not name; ALONE for an equation that is solved for
+                 0, and for one of which one side has hardly any letters, so that it may be a condition, unless a word
+                 says that it follows
     """
     if finding.verdict != "wrong":
         return finding
     if finding.check == "canonical" and not _is_named(statement, link, scope):
         return replace(finding, check=UNNAMED)
-    if finding.check in ("chain", "identity") and not (
-        _is_identity(statement, link, scope) or is_conclusion(statement)
-    ):
-        return replace(finding, check=finding.check + ALONE)
-    return finding
+    is_alone = finding.check in OF_EQUATIONS and _is_solved(statement)
+    if finding.check in ("chain", "identity") and not is_conclusion(statement):
+        is_alone |= not _is_identity(statement, link, scope)
+    return replace(finding, check=finding.check + ALONE) if is_alone else finding
+
+
+def _is_solved(statement: Statement) -> bool:
+    """Return whether a chain ends in 0: a sign or a factor is then divided out."""
+    last = statement.chain.sides[-1]
+    return isinstance(last, Number) and last.value == 0
 
 
 def _is_identity(statement: Statement, link: int | None, scope: Scope) -> bool:

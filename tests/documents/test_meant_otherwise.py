@@ -56,6 +56,15 @@ MEANT = [
     "    p = 7.389 / 12.861 = 0.575 (57.5%)",
     "read A[i] (4 bytes) + write C[i] (4 bytes) = 8 bytes",
     "It needs 1000/16=63 blocks.",
+    "Two of 3 * 3 = 5 * 5",  # kernels
+    r"Let $x \in \mathbb{R}^2$. The features are $\phi(x) = [1, x_1, x_2, x_1^2]$.",
+    r"$V_0 = [0, 0, 0, 0, 1]$ and $V_1 = [0, 0, 0, 1, 1]$, so $V_1(5) = V_0(5) = 1$.",
+    r"$$\begin{bmatrix} e^{0.5773502} \\ 1 \end{bmatrix} = \begin{bmatrix} e^{0.57735026} \\ 1 \end{bmatrix}$$",
+    r"The states $x_t$. Then $L = \sum_{i=1}^N \log q(z \mid s_{1:t}, a_{1:t})$.",
+    r"$$P = \frac{T_c + 1}{\sum_{t \in V} (T_t + 1)} = \frac{T_c + 1}{\sum_{t \in V} T_t + B'}$$",
+    "The test says to reject if T > c:\n\n3.5 > 4.6\n\nConclusion: not to reject.",
+    "```\nStep 4: 237 × 6 = 1,442  ← ERROR! Should be 1,422\nPath 4: 237 × 486 = 115,200  ← ERROR in this path\n```",
+    "```python\nq_new, k_new = f(x)\nattn = softmax(q_new @ k_cache.T)\n```",
     r"There are $224 \times 224 /16\times 16=196$ patches.",
     r"| FFN in billions | $3 \times 3 \times 7168 \times 18432 \approx 1.2$ |",
     r"So $n = \frac{\log(2/\delta)}{2t^2} \approx 18{,}445$ with $t = 0.01$ and $\delta = 0.05$.",
@@ -78,6 +87,10 @@ DOUBTFUL = [  # differs from what is usual, which may be meant: nothing else say
     r"At a fixed point $x^{k} y = x y$.",
     r"The score: $w_{ij} = \text{softmax}(q_i \cdot k_j)$",
     r"With $\beta = 0.05$ the time is $1/(1 - \beta) = 1000$.",
+    r"The pooled size is $\frac{11 - 2 + 2 * 0}{2} + 1 = 5$.",
+    "```\nQ, K, V: (B, n, d_k) or (B, n, d_v)\nA = softmax(S): (B, n, n)\nO = A @ V: (B, n, d_v)\n```",
+    r"$$L = \sum_i a_i y_i (x_i + b) + c = \sum_i a_i y_i x_i + c$$",  # the sum of a y may be 0
+    r"With $L = w^2 - b \sum_i a_i y_i$ we get $\frac{\partial L}{\partial b} = \sum_i a_i y_i = 0$.",
 ]
 
 MISTAKEN = [
@@ -107,6 +120,13 @@ MISTAKEN = [
     r"$$P = \frac{e^{r(x)}}{e^{r(x)} + e^{r(y)}} = \frac{1}{1 + e^{r(x) - r(y)}}$$",
     r"$$L = \sum_{(x, y) \in D} (h(x) - y)^2 = \sum_{(x, y) \in D} (h(x)^2 + 2 h(x) y + y^2)$$",
     r"So $(A B)^\top = A^\top B^\top$.",
+    "Therefore 3.5 > 4.6.",
+    r"$$\begin{bmatrix} e^{0.5773512} \\ 1 \end{bmatrix} = \begin{bmatrix} e^{0.57735026} \\ 1 \end{bmatrix}$$",
+    r"With $L = w^2 - b \sum_i a_i y_i$ we get $\frac{\partial L}{\partial b} = \sum_i a_i y_i$.",
+    "```\nStep 4: 237 × 6 = 1,442\nStep 5: the sum\n```",
+    r"The pooled size is $\frac{11 - 2 + 2 * 0}{2} + 1 = 7$.",
+    r"The weight is $a = \text{softmax}(q_i k_j)$.",
+    r"Let $Q \in \mathbb{R}^{n \times c}$ and $K \in \mathbb{R}^{m \times c}$. Then $S = Q K$.",
 ]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Aggregate, Name, Node
+from derivations.documents.syntax import Aggregate, Chain, Dots, Name, Node
 from derivations.documents.verdicts import Finding
 
 __all__ = ["check_unused_indices"]
@@ -35,12 +35,23 @@ def check_unused_indices(statement: Statement, link: int | None, scope: Scope) -
         free = [
             key
             for key, count in indices.items()
-            if key not in others and everywhere[key] == count and scope.is_index(Name(key))
+            if key not in others
+            and everywhere[key] == count
+            and scope.is_index(Name(key))
+            and not _ends_a_range(key, part.body)
         ]
         if len(free) == 1:
             reason = f"the sum over {bound.key} has no {bound.key} in it, and nothing binds {free[0]}"
             yield Finding("wrong", CHECK, reason, f"a sum over {free[0]}")
             return
+
+
+def _ends_a_range(key: str, body: Node) -> bool:
+    r"""Return whether an index is the end of a range: `s_{1:t}`, `a_t, \dots, a_{t+m}`. Such a t is given."""
+    names = (part for part in body.walk() if isinstance(part, Name))
+    ranges = [each for name in names for each in name.subscripts if isinstance(each, Chain)]
+    ranges += [part for part in body.walk() if any(isinstance(each, Dots) for each in part.children)]
+    return any(isinstance(each, Name) and each.key == key for part in ranges for each in part.walk())
 
 
 def _indices(node: Node) -> Counter[str]:

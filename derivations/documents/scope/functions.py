@@ -10,7 +10,7 @@ SOFTMAX = frozenset({"softmax", "softargmax"})
 OF_ROWS = frozenset({"rowsum", "rowmean", "rowmax", "rowmin"})  # one number for each row
 BY_ENTRY = frozenset({
     "relu", "gelu", "silu", "swish", "sigmoid", "tanh", "exp", "elu", "leakyrelu", "softplus", "mish", "act",
-    "activation", "activationfunction", "sigma", "phi", "log", "sin", "cos", "abs", "sqrt",
+    "activation", "activationfunction", "sigma", "log", "sin", "cos", "abs", "sqrt",
 })  # fmt: skip
 KEEPS_SHAPE = SOFTMAX | BY_ENTRY | frozenset({
     "layernorm", "layernormalization", "ln", "rmsnorm", "batchnorm", "normalize", "normalise", "dropout", "sublayer",

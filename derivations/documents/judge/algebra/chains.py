@@ -36,7 +36,7 @@ from derivations.documents.proving import are_equal
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Aggregate, Name, Node, Number, Power, Product
-from derivations.documents.verdicts import Finding, Unproved
+from derivations.documents.verdicts import ALONE, Finding, Unproved
 from derivations.language.arrays.scalars import Expectation, Variance
 
 __all__ = ["check_chains"]
@@ -200,4 +200,4 @@ def _mended(statement: Statement, left: Node, right: Node, scope: Scope, shown: 
     found = mended(statement, left, right, scope) if not ambiguous(left, right) else None
     if found is not None:
         reason = f"the two sides differ, and are equal by algebra if mended: {found.slip}"
-        yield Finding("wrong", CHECK, reason, right=shown(found.side))
+        yield Finding("wrong", CHECK + ALONE if found.drops else CHECK, reason, right=shown(found.side))

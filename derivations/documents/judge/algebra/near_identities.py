@@ -50,10 +50,14 @@ USUAL: dict[str, Node] = {  # sizes as they are assumed of a layer
 
 @dataclass(frozen=True)
 class Mended:
-    """The corrected side of an equation, and a description of its mistake."""
+    """The corrected side of an equation, and a description of its mistake.
+
+    With `drops` it lacks a letter that both sides had together: what vanishes may be left out on purpose.
+    """
 
     side: Node
     slip: str
+    drops: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,7 @@ def _mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Mend
             if has_none and slip == EXPONENTIAL:
                 continue  # of sizes it has no digits that are left
             if same(numbers, edit, other, draws) and _is_identity(edit, other, about):
-                return Mended(edit, f"{slip}, on the {where}")
+                return Mended(edit, f"{slip}, on the {where}", not _bases(side) <= _bases(edit) | _bases(other))
     return None
 
 

@@ -54,12 +54,18 @@ class Lettered:
 
     chain: Chain
     terms: Mapping[Name, Node]
+    sums: Mapping[Name, Aggregate]  # over sets, by the index that stands for a place of the set
     assumed: tuple[str, ...]
 
     def restored(self, node: Any) -> Any:
-        """Return a formula with the terms in place of their letters."""
-        if isinstance(node, Name) and node in self.terms:
-            return self.terms[node]
+        """Return a formula with the terms in place of their letters, and with sums over sets."""
+        match node:
+            case Name() if node in self.terms:
+                return self.terms[node]
+            case Name(subscripts=(*subscripts, place)) if place in self.sums:
+                return self.restored(replace(node, subscripts=tuple(subscripts)))
+            case Aggregate(index=(place,)) if place in self.sums:
+                return replace(self.sums[place], body=self.restored(node.body))
         return rebuilt(node, self.restored)
 
 
@@ -75,7 +81,7 @@ def with_letters(chain: Chain) -> Lettered | None:
     guessed = [key for key, name in factors.items() if key not in alone and not _is_number(terms.written[name])]
     sides = tuple(_with_fonts(side, factors) for side in sides)
     assumed = (*(f"{text} is a number" for text in terms.unsure), *(f"{text} is positive" for text in guessed))
-    return Lettered(replace(chain, sides=sides), terms.written, assumed)
+    return Lettered(replace(chain, sides=sides), terms.written, terms.sums, assumed)
 
 
 def opaque_letters(node: Node) -> list[str]:
@@ -109,6 +115,7 @@ class _Terms:
     letters: dict[Node, Name] = field(default_factory=dict)
     written: dict[Name, Node] = field(default_factory=dict)
     sets: dict[Node, Name] = field(default_factory=dict)  # the number of members of a set that a sum runs over
+    sums: dict[Name, Aggregate] = field(default_factory=dict)
     unsure: dict[str, None] = field(default_factory=dict)
 
     def without(self, node: Any, bound: Mapping[Name, Name], *, number: bool = False) -> Any:
@@ -186,8 +193,9 @@ class _Terms:
         names = [each for each in members if isinstance(each, Name)]
         if len(names) < len(members) or over.relations not in (("∈",), ("∼",)):
             return self.letter(node, bound, number=True)
-        count = self.sets.setdefault(over.sides[1], Name("N", (Name(f"of {len(self.sets)}"),)))
+        count = self.sets.setdefault(over.sides[1], Name("N", (Name(f"of {len(self.sets)}"),), font=OPAQUE))
         index = Name(f"place of {count.key} in {len(bound)}")  # another one within another sum
+        self.sums.setdefault(index, node)
         body = self.without(node.body, {**bound, **dict.fromkeys(names, index)})
         return Aggregate("sum", body, (index,), _FIRST, count)
 

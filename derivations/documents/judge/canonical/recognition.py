@@ -219,7 +219,7 @@ def softmax_of_a_score(right: Node) -> Node | None:
     inside = plain(right.arguments[0])
     while isinstance(inside, Quotient):
         inside = plain(inside.numerator)
-    if not isinstance(inside, Product) or len(inside.factors) != 2:
+    if not isinstance(inside, Product) or len(inside.factors) != 2 or "at" in inside.operators:
         return None
     factors = [each.operand if isinstance(each, syntax.Transpose) else each for each in inside.factors]
     single = all(

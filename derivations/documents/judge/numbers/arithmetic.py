@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil
+from math import ceil, floor
 from typing import Any
 
 from derivations.documents.judge.numbers.given_numbers import best_of, given_numbers, letter_keys
@@ -34,14 +34,14 @@ from derivations.documents.judge.numbers.number_links import (
 from derivations.documents.judge.numbers.orders import ORDERS, check_order
 from derivations.documents.judge.numbers.other_meanings import CONSTANTS, is_meant_otherwise
 from derivations.documents.judge.numbers.printed import Printed, decimal, printed
-from derivations.documents.judge.numbers.rounding import COUNTED, ROUNDED_UP, check_rounding, repair_of
+from derivations.documents.judge.numbers.rounding import COUNTED, ROUNDED_DOWN, ROUNDED_UP, check_rounding, repair_of
 from derivations.documents.judge.numbers.scale_of_both import scale_of_both
 from derivations.documents.judge.numbers.units import BYTES, UNITS, conversions, is_scaled
 from derivations.documents.judge.numbers.values import MOST_BITS, Enclosure
 from derivations.documents.judge.numbers.written_arrays import EntryPairs, entry_pairs
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Arrow, Call, Name, Node, Number, Product, Quotient, rebuilt
+from derivations.documents.syntax import Arrow, Call, Name, Node, Number, Product, Quotient, Sum, rebuilt
 from derivations.documents.verdicts import Finding, settled
 
 __all__ = ["check_arithmetic"]
@@ -283,10 +283,11 @@ def _unequal(
         return
     if left is None and right is None and question.may_be_other_values():
         return
-    if right is not None and _is_a_share(question) and ceil(first.middle) == right.value:
-        reason = f"{right.number.text} is rounded up: the value is {decimal(first)}"
-        yield Finding("conditional", CHECK, reason, assumptions=(ROUNDED_UP,))
-        return
+    for counts, way, whole in ((_is_a_share, ROUNDED_UP, ceil), (_counts_places, ROUNDED_DOWN, floor)):
+        if right is not None and counts(question) and whole(first.middle) == right.value:
+            reason = f"{right.number.text} counts whole things: the value is {decimal(first)}"
+            yield Finding("conditional", CHECK, reason, assumptions=(way,))
+            return
     target, value = (left, second) if right is None and left is not None else (right, first)
     if target is not None and abs(value.middle - target.value) <= target.half_unit and _may_round(value, target):
         reason = f"{decimal(value, 9)} rounds to {target.number.text}, it is not equal to it"
@@ -303,6 +304,14 @@ def _is_a_share(question: NumberLink) -> bool:
     match question.left:
         case Quotient(numerator=Number(), denominator=Number()):
             return question.statement.passage.syntax != "latex"
+    return False
+
+
+def _counts_places(question: NumberLink) -> bool:
+    """Return whether 1 is added to a quotient, as for the places of a kernel: (11 - 2)/2 + 1."""
+    match question.left:
+        case Sum(terms=(Quotient(), Number(value=last)), signs=(1, 1)):
+            return last == 1
     return False
 
 

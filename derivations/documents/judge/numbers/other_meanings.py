@@ -111,8 +111,13 @@ def _is_signed(question: NumberLink) -> bool:
 
 
 def _is_no_assertion(question: NumberLink) -> bool:
-    """Return whether a relation in letters that have values elsewhere may be a condition, or set them anew."""
+    """Return whether a relation in letters that have values elsewhere may be a condition, or set them anew.
+
+    Two numbers in plain characters are compared to see which is larger: of 3.5 > 4.6 what follows is said behind it.
+    """
     letters = question.values()
+    if question.relation in ORDERS and isinstance(question.left, Number) and isinstance(question.right, Number):
+        return question.statement.passage.syntax != "latex" and not is_conclusion(question.statement)
     if any(len(key) == 1 and not question.scope.is_given_near(key) for key in letters):
         return True
     if not letters or (question.relation in ORDERS and is_conclusion(question.statement)):
@@ -157,8 +162,18 @@ def _is_a_shape(question: NumberLink) -> bool:
     """Return whether sides in plain characters are shapes, which count nothing: 7×7, or 2x3 beside 1x3."""
     if question.statement.passage.syntax == "latex":
         return False
-    shapes = [shape for shape in map(_sizes, (question.left, question.right)) if shape]
+    sides = question.left, question.right
+    if all(_is_a_square(side) for side in sides):
+        return True  # two 3 * 3 = 5 * 5
+    shapes = [shape for shape in map(_sizes, sides) if shape]
     return len(shapes) == 2 or any(len(set(shape)) == 1 for shape in shapes)
+
+
+def _is_a_square(side: Node) -> bool:
+    match side:
+        case Product(factors=(Number(text=one), Number(text=other))):
+            return one == other
+    return False
 
 
 def _sizes(side: Node) -> tuple[str, ...]:

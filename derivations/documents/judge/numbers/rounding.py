@@ -20,8 +20,9 @@ from derivations.documents.judge.numbers.values import Enclosure
 from derivations.documents.syntax import Call, Node, Number, Power
 from derivations.documents.verdicts import Finding, Repair
 
-__all__ = ["COUNTED", "ROUNDED_UP", "check_rounding", "repair_of"]
+__all__ = ["COUNTED", "ROUNDED_DOWN", "ROUNDED_UP", "check_rounding", "repair_of"]
 
+ROUNDED_DOWN = "the whole number below is meant"
 ROUNDED_UP = "the next whole number is meant"
 TRUNCATED = f"{CHECK}.truncated"
 ROUNDED_DIGITS = 4  # shorter decimals, as in e^{0.5}, are meant as they stand

@@ -51,6 +51,7 @@ __all__ = ["MOST_BITS", "Enclosure", "Letters", "enclose"]
 MOST_BITS = 1024  # precision beyond which two numbers are not told apart
 _MOST_TERMS = 2_000
 _MOST_NODES = 20_000
+_CUT = Fraction(1, 10**6)  # digits behind it are cut off as often as rounded
 _DEPTH = 120
 
 Letters = Callable[[Name], Fraction | Node | None]
@@ -113,7 +114,8 @@ class _Evaluation:
 
     def number(self, node: Number, bound: Mapping[str, Fraction], depth: int) -> Value:
         if self.spread and not node.exact:
-            low, high = node.value - node.half_unit, node.value + node.half_unit
+            off = node.half_unit * (2 if node.half_unit < _CUT else 1)
+            low, high = node.value - off, node.value + off
             return IV.mpf([interval(low).a, interval(high).b])
         return within_budget(node.value)
 

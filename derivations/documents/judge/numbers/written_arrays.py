@@ -25,6 +25,7 @@ from derivations.documents.syntax import (
     Name,
     Negative,
     Node,
+    Number,
     Product,
     Quotient,
     Root,
@@ -104,6 +105,11 @@ def _are_alike(one: _Value, other: _Value) -> bool:
     return sorted(one.shape) == sorted(other.shape) and 1 in one.shape
 
 
+def _is_at_a_place(array: _Value, behind: Node) -> bool:
+    """Return whether brackets behind an array have one number, V(5), which is an entry and no product."""
+    return bool(array.axes) and isinstance(behind, Fence) and isinstance(behind.inside, Number)
+
+
 def _number(node: Node) -> _Value:
     return _Value(((node,),), 0)
 
@@ -146,7 +152,9 @@ class _Reader:
                 return _by_entry(parts[0], Negative)
             case Sum(signs=signs) if 0 not in signs:
                 return self._sum(parts, signs)
-            case Product(operators=operators):
+            case Product(factors=factors, operators=operators):
+                if any(map(_is_at_a_place, parts, factors[1:])):
+                    raise _Unwritten
                 self.is_certain &= sum(1 for part in parts if part.axes) < 2
                 return reduce(
                     lambda total, each: _product(total, *each), zip(parts[1:], operators, strict=True), parts[0]
