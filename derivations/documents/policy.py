@@ -36,7 +36,7 @@ DIFFERS: Mapping[str, str] = {  # with what makes such a formula right
     f"chain{ALONE}": _A_CONDITION,
     f"identity{ALONE}": _A_CONDITION,
     f"derivative{ALONE}": "the derivative is meant in another sense",
-    f"gradient{ALONE}": "the gradient is meant in another sense",
+    "gradient": "another letter or another sense is meant",
     "arithmetic.far": "the number is not meant as the value of the other side",
     "arithmetic.truncated": "digits are cut off, not rounded",
     "consistency.setting": "another setting is meant here",
@@ -44,7 +44,7 @@ DIFFERS: Mapping[str, str] = {  # with what makes such a formula right
     "shapes.beside": _ANOTHER_ARRAY,
     "shapes.declared": _ANOTHER_ARRAY,
 }
-OF_EQUATIONS = ("chain", "identity", "derivative", "gradient")
+OF_EQUATIONS = ("chain", "identity", "derivative")
 FEWEST = 3  # letters and numbers of a side, below which an equation is as often a condition as an identity
 _WORDS = frozenset(word for concept in CONCEPTS for word in concept.words) | PERPLEXITY
 _WORDS = (_WORDS | {word for word in LOSSES if len(word) > 1}) - ELEMENTARY - {""}

@@ -57,6 +57,9 @@ MEANT = [
     "read A[i] (4 bytes) + write C[i] (4 bytes) = 8 bytes",
     "It needs 1000/16=63 blocks.",
     "Two of 3 * 3 = 5 * 5",  # kernels
+    r"The mean squared error is $\text{MSE} = \frac{1}{nm} \sum_{i=1}^{n}\sum_{j=1}^{m} (X_{ij} - \hat{X}_{ij})^2$.",
+    r"First $\bar{P} = 1$." + 20 * "\n\nMore of it.\n\n" + r"Hence $\max(\bar{P}) < 1$.",
+    "Here $Y = X W$.\n\nAgain $Y = X W$, and $Y' = X W^\\top$.\n\nThe product $Y = W X$ has many terms.",
     r"Let $x \in \mathbb{R}^2$. The features are $\phi(x) = [1, x_1, x_2, x_1^2]$.",
     r"$V_0 = [0, 0, 0, 0, 1]$ and $V_1 = [0, 0, 0, 1, 1]$, so $V_1(5) = V_0(5) = 1$.",
     r"$$\begin{bmatrix} e^{0.5773502} \\ 1 \end{bmatrix} = \begin{bmatrix} e^{0.57735026} \\ 1 \end{bmatrix}$$",
@@ -91,6 +94,9 @@ DOUBTFUL = [  # differs from what is usual, which may be meant: nothing else say
     "```\nQ, K, V: (B, n, d_k) or (B, n, d_v)\nA = softmax(S): (B, n, n)\nO = A @ V: (B, n, d_v)\n```",
     r"$$L = \sum_i a_i y_i (x_i + b) + c = \sum_i a_i y_i x_i + c$$",  # the sum of a y may be 0
     r"With $L = w^2 - b \sum_i a_i y_i$ we get $\frac{\partial L}{\partial b} = \sum_i a_i y_i = 0$.",
+    "It overflows: $e^{12}=162754$.",  # cut off
+    r"With $h = \frac{1}{C} \sum_{i=1}^C v_{w_i}$ the gradient is "
+    r"$\frac{\partial L}{\partial v_{w_i}} = \frac{1}{C} \frac{\partial L}{\partial h}$.",
 ]
 
 MISTAKEN = [
@@ -121,6 +127,7 @@ MISTAKEN = [
     r"$$L = \sum_{(x, y) \in D} (h(x) - y)^2 = \sum_{(x, y) \in D} (h(x)^2 + 2 h(x) y + y^2)$$",
     r"So $(A B)^\top = A^\top B^\top$.",
     "Therefore 3.5 > 4.6.",
+    "It overflows: $e^{12}=162753$.",
     r"$$\begin{bmatrix} e^{0.5773512} \\ 1 \end{bmatrix} = \begin{bmatrix} e^{0.57735026} \\ 1 \end{bmatrix}$$",
     r"With $L = w^2 - b \sum_i a_i y_i$ we get $\frac{\partial L}{\partial b} = \sum_i a_i y_i$.",
     "```\nStep 4: 237 × 6 = 1,442\nStep 5: the sum\n```",

@@ -27,7 +27,7 @@ from derivations.documents.verdicts import Finding
 __all__ = ["check_contractions"]
 
 CHECK = "contraction"
-LEAST = 2  # other formulas
+LEAST, LEAST_IN_ORDER = 2, 3  # other formulas: the order alone may be that of another convention
 TRACES = ("tr", "Tr", "trace")
 Axis = tuple[str, str]  # a letter, and "rows" or "columns"
 Contraction = tuple[Axis, Axis]
@@ -53,12 +53,14 @@ def check_contractions(statement: Statement, link: int | None, scope: Scope) -> 
         others = [each for each in by_axes if each != here]
         if len(others) != 1 or others[0] in own or len(by_axes[here]) > 1 or len(by_axes[others[0]]) < LEAST:
             continue
+        count = len(by_axes[others[0]])
         for new, slip in _edited(right):
             spend(10)
+            if count < LEAST_IN_ORDER and _transposed(new) == _transposed(right):
+                continue
             found = _contracted(new)
             if others[0] in found and here not in found:
                 (one, rows), (other, columns) = others[0]
-                count = len(by_axes[others[0]])
                 reason = (
                     f"{count} other formulas of the document sum over {rows} of {one} and {columns} of {other}: {slip}"
                 )
@@ -108,6 +110,11 @@ def _factors(node: Node, turned: bool = False) -> list[tuple[Name | None, bool]]
             ordered = reversed(factors) if turned else factors
             return [each for factor in ordered for each in _factors(factor, turned)]
     return [(None, False)]
+
+
+def _transposed(side: Node) -> int:
+    """Return the number of transposes in a side."""
+    return sum(isinstance(part, Transpose) for part in side.walk())
 
 
 def _edited(right: Node) -> Iterator[tuple[Node, str]]:

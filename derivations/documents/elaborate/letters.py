@@ -56,8 +56,9 @@ class Letters:
         cut = len(parts)
         while cut and self._is_place(parts[cut - 1]):
             cut -= 1
-        if cut and len(parts) > cut and parts[:cut] != parts[: len(name.subscripts)]:
-            return name.subscripts, ()  # labels and places in one script
+        if cut and len(parts) > cut and parts[:cut] != parts[: len(name.subscripts)]:  # labels and places in one script
+            bound = any(isinstance(each, Name) and each.key in self.indices for each in parts[cut:])
+            return ((), tuple(parts)) if bound and all(map(_is_single, parts)) else (name.subscripts, ())
         return tuple(parts[:cut]), tuple(parts[cut:])
 
     def _is_place(self, node: Node) -> bool:
@@ -71,6 +72,10 @@ class Letters:
             case Negative(operand=inner) | Fence(inside=inner):
                 return self._is_place(inner)
         return False
+
+
+def _is_single(node: Node) -> bool:
+    return isinstance(node, Name) and node.key == node.base and len(node.base) == 1
 
 
 def is_kronecker(name: Name) -> bool:

@@ -201,6 +201,10 @@ class Reader:
             self.sizes.unify(first.size, second.size)
             return self.number(self.algebra.delta(first.place, second.place))
         letter, places = self.letters.split(name)
+        if any(
+            part.key in self.bound for each in letter.name.subscripts for part in each.walk() if isinstance(part, Name)
+        ):
+            raise NotElaborated(name, "its label changes within a sum")  # v_{w_i}
         return self._of_letter(letter, tuple(self.place(node, (letter, at)) for at, node in enumerate(places)))
 
     def _free_place(self, node: Node) -> Bound:

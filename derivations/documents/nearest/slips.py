@@ -8,8 +8,9 @@ Result       `is_free(slip, right)`, `renames(right, new, slip, counts)`: whethe
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from derivations.documents.syntax import Aggregate, Name, Node, Number, Power, Sum
+from derivations.documents.syntax import Aggregate, Name, Node, Number, Power, Quotient, Sum
 
 __all__ = ["EXCHANGED", "NUMBER", "QUOTED", "is_free", "renames"]
 
@@ -60,7 +61,15 @@ def is_free(slip: str, right: Node) -> bool:
     if slip.startswith(NO_SCALE) or (setting and int(setting[1]) >= LEAST_SETTING):
         return True
     division = DIVISION.match(slip)
+    if division and any(division[1] == name.key for name in _divisors(right)):
+        return True  # 1 / (n m) is divided by m
     return bool(FREE.match(slip)) and not (division and division[1] in counts)
+
+
+def _divisors(node: Node) -> Iterator[Name]:
+    """Yield the letters in denominators."""
+    below = (part.denominator for part in node.walk() if isinstance(part, Quotient))
+    return (part for each in below for part in each.walk() if isinstance(part, Name))
 
 
 def _is_one_less(part: Node, counts: set[str]) -> bool:

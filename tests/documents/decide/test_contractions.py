@@ -5,8 +5,8 @@ import pytest
 from derivations.documents.decide.contractions import check_contractions
 from tests.documents.elaborated import said
 
-SCORES = r"$$S = Q K^T$$ $$A = \text{softmax}(K Q^T / c)$$ "
-LOW_RANK = r"$$y = x W + s (x A^T) B^T$$ $$M = W + s B A$$ "
+SCORES = r"$$S = Q K^T$$ $$A = \text{softmax}(K Q^T / c)$$ $$B = Q K^T + M$$ "
+LOW_RANK = r"$$y = x W + s (x A^T) B^T$$ $$M = W + s B A$$ $$R = W - s B A$$ "
 
 
 def wrong(text):
@@ -19,7 +19,7 @@ def wrong(text):
         (SCORES + r"$$O = \text{softmax}(Q K) V$$", "K must be transposed"),
         (SCORES + r"$$O = f(\frac{K^T Q}{c}) V$$", "Q must be transposed, not K"),
         (LOW_RANK + r"$$z = s ((x B^T) A^T)$$", "B and A have changed places"),
-        (LOW_RANK + r"$$N = W - s A B$$", "the factors stand in the wrong order"),
+        (LOW_RANK + r"$$N = W + t A B$$", "the factors stand in the wrong order"),
     ],
 )
 def test_other_axes_than_everywhere_are_wrong(text, slip):

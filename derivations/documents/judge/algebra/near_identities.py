@@ -117,8 +117,14 @@ def _mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Mend
             if has_none and slip == EXPONENTIAL:
                 continue  # of sizes it has no digits that are left
             if same(numbers, edit, other, draws) and _is_identity(edit, other, about):
-                return Mended(edit, f"{slip}, on the {where}", not _bases(side) <= _bases(edit) | _bases(other))
+                return Mended(edit, f"{slip}, on the {where}", _drops(side, edit, other))
     return None
+
+
+def _drops(side: Node, edit: Node, other: Node) -> bool:
+    """Return whether a letter of a side is left out, and no other one put in its place."""
+    fewer = sum(1 for _ in letters_of(edit)) < sum(1 for _ in letters_of(side))
+    return fewer and not _bases(side) <= _bases(edit) | _bases(other)
 
 
 def _shifts(side: Node) -> Iterator[str]:

@@ -289,10 +289,14 @@ def _unequal(
             yield Finding("conditional", CHECK, reason, assumptions=(way,))
             return
     target, value = (left, second) if right is None and left is not None else (right, first)
-    if target is not None and abs(value.middle - target.value) <= target.half_unit and _may_round(value, target):
-        reason = f"{decimal(value, 9)} rounds to {target.number.text}, it is not equal to it"
-        yield Finding("conditional", CHECK, reason, assumptions=("= stands for ≈",))
-        return
+    if target is not None and _may_round(value, target):
+        off = value.middle - target.value
+        rounds, is_cut = abs(off) <= target.half_unit, target.value >= TWO_DIGITS and 0 < off < 2 * target.half_unit
+        if rounds or (is_cut and not value.exact):
+            how = "rounds" if rounds else "is cut"
+            reason = f"{decimal(value, 9)} {how} to {target.number.text}, it is not equal to it"
+            yield Finding("conditional", CHECK, reason, assumptions=("= stands for ≈",))
+            return
     repair = repair_of(question, target, value)
     reason = f"the left side is {decimal(first)}, the right side {decimal(second)}{question.valued()}"
     check = check_of(question, first.middle, second.middle)

@@ -118,7 +118,9 @@ def _is_no_assertion(question: NumberLink) -> bool:
     letters = question.values()
     if question.relation in ORDERS and isinstance(question.left, Number) and isinstance(question.right, Number):
         return question.statement.passage.syntax != "latex" and not is_conclusion(question.statement)
-    if any(len(key) == 1 and not question.scope.is_given_near(key) for key in letters):
+    names = (part for side in (question.left, question.right) for part in side.walk() if isinstance(part, Name))
+    single = {each.key for each in names if len(each.base) == 1 and each.key in (each.base, each.accent + each.base)}
+    if any(not question.scope.is_given_near(key) for key in single & letters.keys()):
         return True
     if not letters or (question.relation in ORDERS and is_conclusion(question.statement)):
         return False
