@@ -91,7 +91,8 @@ def _readings(document: Document, functions: frozenset[str]) -> Iterator[_Read]:
                 continue
             reading = with_amount(read_formula(passage.text, passage.syntax, functions), block.behind(place))
             here = _statements(reading, passage, block, section, number)
-            if here and last is not None and last.section == section and not _is_of_another(place, block):
+            goes_on = passage.display or (last is not None and last.block is block)
+            if here and last is not None and goes_on and last.section == section and not _is_of_another(place, block):
                 chain = last.continued_by(here[0].chain)
                 if chain is not None:
                     here = (replace(here[0], chain=chain, continues=True), *here[1:])

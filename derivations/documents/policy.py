@@ -102,10 +102,8 @@ def _is_identity(statement: Statement, link: int | None, scope: Scope) -> bool:
 
 
 def _leaves(node: Node) -> int:
-    """Count the letters, numbers and transposes of a formula, without the subscripts of letters."""
-    if isinstance(node, Name | Number):
-        return 1
-    return isinstance(node, Transpose) + sum(map(_leaves, node.children))
+    """Count the letters, numbers and transposes of a formula."""
+    return sum(isinstance(part, Name | Number | Transpose) for part in node.walk_outside_names())
 
 
 def _is_named(statement: Statement, link: int | None, scope: Scope) -> bool:

@@ -57,6 +57,8 @@ MEANT = [
     "read A[i] (4 bytes) + write C[i] (4 bytes) = 8 bytes",
     "It needs 1000/16=63 blocks.",
     "Two of 3 * 3 = 5 * 5",  # kernels
+    r"$$m = b m_0 + \frac{1}{S} \sum_{s=1}^S \frac{\partial C}{\partial w_{n_k n_l}}$$ for each layer $l$ and $a_l$.",
+    "- `expm1(x)`\n  - $= e^x - 1$\n- `softplus(x)`\n  - $= \\log(e^x + 1)$",
     r"The mean squared error is $\text{MSE} = \frac{1}{nm} \sum_{i=1}^{n}\sum_{j=1}^{m} (X_{ij} - \hat{X}_{ij})^2$.",
     r"First $\bar{P} = 1$." + 20 * "\n\nMore of it.\n\n" + r"Hence $\max(\bar{P}) < 1$.",
     "Here $Y = X W$.\n\nAgain $Y = X W$, and $Y' = X W^\\top$.\n\nThe product $Y = W X$ has many terms.",

@@ -55,8 +55,8 @@ def _ends_a_range(key: str, body: Node) -> bool:
 
 
 def _indices(node: Node) -> Counter[str]:
-    """Count the single lower-case letters in subscripts and superscripts."""
-    names = (part for part in node.walk() if isinstance(part, Name))
+    """Count the single lower-case letters in subscripts and superscripts, but for those of labels: l of w_{n_l}."""
+    names = (part for part in node.walk_outside_names() if isinstance(part, Name))
     scripts = (script for name in names for script in (*name.subscripts, *name.superscripts))
-    found = (each for script in scripts for each in script.walk() if isinstance(each, Name))
+    found = (each for script in scripts for each in script.walk_outside_names() if isinstance(each, Name))
     return Counter(each.key for each in found if len(each.key) == 1 and each.key.islower())

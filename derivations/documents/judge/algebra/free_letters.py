@@ -87,11 +87,10 @@ def cancellable(side: Node) -> set[str]:
 
 def letters_of(side: Node) -> Iterator[Name]:
     """Yield the letters of a side, without constants, known functions, indices, and labels such as the O of W^O."""
-    names = [each for each in side.walk() if isinstance(each, Name)]
-    outside = {id(part) for name in names for label in name.children for part in label.walk()} | {
-        id(part.function) for part in side.walk() if isinstance(part, Call) and is_known_function(part.function)
-    }
-    return (each for each in names if id(each) not in outside and each.base not in ("e", "π", "pi"))
+    parts = list(side.walk_outside_names())
+    functions = {id(part.function) for part in parts if isinstance(part, Call) and is_known_function(part.function)}
+    names = (each for each in parts if isinstance(each, Name))
+    return (each for each in names if id(each) not in functions and each.base not in ("e", "π", "pi"))
 
 
 def indices_of(side: Node) -> Iterator[str]:

@@ -6,7 +6,7 @@ Result       what two checks share: rounded numbers, and orders
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -93,22 +93,14 @@ def check_of(question: NumberLink, value: Fraction, printed: Fraction) -> str:
     small number. It may change the sign. Two or three numbers may be anything, as 3×3 is a shape, and a letter may have
     another value: there a slip leaves the size up to a quarter, or the digits of numbers.
     """
-    numbers = [each for side in (question.left, question.right) for each in _numbers(side)]
+    sides = (question.left, question.right)
+    numbers = [each for side in sides for each in side.walk_outside_names() if isinstance(each, Number)]
     letters = [part for side in (question.left, question.right) for part in side.walk() if isinstance(part, Name)]
     one, other = abs(value), abs(printed)
     if len(numbers) > FEW:
         return FAR if _is_far(one, other, SLIP) else CHECK
     is_shifted = not letters and one and other and _first_digits(one) == _first_digits(other)
     return CHECK if is_shifted or (other <= SMALL_SLIP * one and one <= SMALL_SLIP * other) else FAR
-
-
-def _numbers(node: Node) -> Iterator[Number]:
-    """Yield the numbers of a formula, without those in the names of letters."""
-    if isinstance(node, Number):
-        yield node
-    elif not isinstance(node, Name):
-        for part in node.children:
-            yield from _numbers(part)
 
 
 def _is_far(one: Fraction, other: Fraction, limit: Fraction) -> bool:

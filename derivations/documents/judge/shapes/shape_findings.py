@@ -101,12 +101,9 @@ def _shaped(sides: Sequence[Node], found: Fit) -> tuple[Name, ...]:
 
 def _letters(node: Node) -> Iterator[Name]:
     """Yield the letters of a formula, without those in subscripts, superscripts and function names."""
-    if isinstance(node, Name):
-        yield node
-    else:
-        for part in node.children:
-            if not (isinstance(node, Call) and part is node.function):
-                yield from _letters(part)
+    parts = list(node.walk_outside_names())
+    functions = {id(part.function) for part in parts if isinstance(part, Call)}
+    return (part for part in parts if isinstance(part, Name) and id(part) not in functions)
 
 
 def _is_of_section(name: Name, scope: Scope, steps: int, *, stated: bool = False) -> bool:
