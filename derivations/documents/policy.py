@@ -41,7 +41,7 @@ DIFFERS: Mapping[str, str] = {  # with what makes such a formula right
     "arithmetic.truncated": "digits are cut off, not rounded",
     "consistency.setting": "another setting is meant here",
     "pattern": _ANOTHER_FORMULA,
-    "shapes.beside": _ANOTHER_ARRAY,
+    "shapes.clash": _ANOTHER_ARRAY,
     "shapes.declared": _ANOTHER_ARRAY,
 }
 OF_EQUATIONS = ("chain", "identity", "derivative")

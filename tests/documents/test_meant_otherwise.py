@@ -57,6 +57,11 @@ MEANT = [
     "read A[i] (4 bytes) + write C[i] (4 bytes) = 8 bytes",
     "It needs 1000/16=63 blocks.",
     "Two of 3 * 3 = 5 * 5",  # kernels
+    r"$L = \sum_{m = n \geq 2}^{\infty} a_m x^m$ with $a_n$ for each $n$.",
+    r"$i = (n - 3) / 2 = (n - 1) / 2 - 1 = [n / 2] - 1$",
+    r"$$\mu_k = \frac{1}{k} \sum_{j=1}^k x_j = \frac{1}{k} (x_k + \sum_{j=1}^{k-1} x_j) = "
+    r"\frac{1}{k} (x_k + (k-1) \mu_{k-1}) = \mu_{k-1} + \frac{1}{k} (x_k - \mu_{k-1})$$",
+    r"The weights: $$\text{softmax}(S) = \text{softmax}(\begin{bmatrix} 0.07 & 0.06 \\ 0.06 & 0.25 \end{bmatrix})$$",
     r"$$m = b m_0 + \frac{1}{S} \sum_{s=1}^S \frac{\partial C}{\partial w_{n_k n_l}}$$ for each layer $l$ and $a_l$.",
     "- `expm1(x)`\n  - $= e^x - 1$\n- `softplus(x)`\n  - $= \\log(e^x + 1)$",
     r"The mean squared error is $\text{MSE} = \frac{1}{nm} \sum_{i=1}^{n}\sum_{j=1}^{m} (X_{ij} - \hat{X}_{ij})^2$.",
@@ -99,6 +104,7 @@ DOUBTFUL = [  # differs from what is usual, which may be meant: nothing else say
     "It overflows: $e^{12}=162754$.",  # cut off
     r"With $h = \frac{1}{C} \sum_{i=1}^C v_{w_i}$ the gradient is "
     r"$\frac{\partial L}{\partial v_{w_i}} = \frac{1}{C} \frac{\partial L}{\partial h}$.",
+    r"Let $Q \in \mathbb{R}^{n \times c}$ and $K \in \mathbb{R}^{m \times c}$. Then $S = Q K$.",  # by shapes alone
 ]
 
 MISTAKEN = [
@@ -135,7 +141,6 @@ MISTAKEN = [
     "```\nStep 4: 237 × 6 = 1,442\nStep 5: the sum\n```",
     r"The pooled size is $\frac{11 - 2 + 2 * 0}{2} + 1 = 7$.",
     r"The weight is $a = \text{softmax}(q_i k_j)$.",
-    r"Let $Q \in \mathbb{R}^{n \times c}$ and $K \in \mathbb{R}^{m \times c}$. Then $S = Q K$.",
 ]
 
 

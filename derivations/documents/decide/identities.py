@@ -19,7 +19,7 @@ from derivations.documents.budget import spend
 from derivations.documents.conditions import SPECIAL, is_condition
 from derivations.documents.elaborate import Elaborated, NotElaborated, elaborated
 from derivations.documents.elaborate.expanding import expanded, letters_in
-from derivations.documents.judge.algebra.free_letters import may_be_complex
+from derivations.documents.judge.algebra.free_letters import may_be_complex, may_be_whole
 from derivations.documents.judge.algebra.scalar_letters import in_one_order
 from derivations.documents.nearest.mending import mended
 from derivations.documents.proving import are_equal, proved, provisos, weighed, work_of
@@ -48,7 +48,9 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
     if link is None or not is_equation(statement, link):
         return
     left, right = statement.chain.sides[link : link + 2]
-    if left == right or has_two_logarithms(left, right) or may_be_complex(left, right):
+    if left == right or has_two_logarithms(left, right):
+        return
+    if may_be_complex(left, right) or may_be_whole(left, right):
         return
     sides: tuple[Node, ...] | None = (left, right)
     own = statement.chain.sides[1:]

@@ -27,6 +27,8 @@ def check_unused_indices(statement: Statement, link: int | None, scope: Scope) -
     for part in right.walk():
         if not isinstance(part, Aggregate) or part.kind != "sum" or len(part.index) != 1 or part.upper is None:
             continue
+        if part.over is not None:
+            continue  # m = n >= 2
         ((bound,), indices) = (part.index, _indices(part.body))
         if bound.key in indices or any(isinstance(each, Name) and bound in each.walk() for each in part.body.walk()):
             continue

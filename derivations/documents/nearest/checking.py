@@ -25,6 +25,7 @@ from derivations.documents.conditions import is_condition
 from derivations.documents.elaborate import Elaborated, NotElaborated, letters_for
 from derivations.documents.elaborate.typings import again
 from derivations.documents.formulas import formula_text
+from derivations.documents.judge.algebra.sampled import is_known_function
 from derivations.documents.judge.canonical.likeness import usual_formula
 from derivations.documents.nearest.fingerprint import plain
 from derivations.documents.nearest.handbook import place_of
@@ -38,7 +39,7 @@ from derivations.documents.nearest.known import (
 from derivations.documents.nearest.matching import UNNAMED, is_proved_alike, role_name
 from derivations.documents.nearest.quick import QUICK, Quick
 from derivations.documents.nearest.said import LIGHT, Said
-from derivations.documents.nearest.slips import EXCHANGED, NUMBER, QUOTED, is_free, renames
+from derivations.documents.nearest.slips import EXCHANGED, FACTOR, NUMBER, QUOTED, is_free, renames
 from derivations.documents.scope import Scope
 from derivations.documents.scope.sizes import fold_key
 from derivations.documents.statements import Statement
@@ -119,7 +120,8 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
         if not known.form.assumed and (named or idle):
             elsewhere = ", which the document states elsewhere" if said.is_restated_as(known) else ""
             reason = f"one edit away from the formula of {known.title}{elsewhere}: {slip}"
-            certain = idle or said.names_in_words(known)
+            in_calls = FACTOR.match(slip) and any(map(_is_of_its_own, right.walk()))
+            certain = idle or (said.names_in_words(known) and not in_calls)
             said_so: Unproved = "wrong" if certain else "conditional"
             yield Finding(said_so, CHECK, reason, text, result, () if certain else ANOTHER)
             return
@@ -346,6 +348,11 @@ def _vanishes(node: Node) -> bool:
     """Return whether a difference is one of a term and itself: |j - j|."""
     sums = (part for part in node.walk() if isinstance(part, Sum) and part.signs == (1, -1))
     return any(part.terms[0] == part.terms[1] for part in sums)
+
+
+def _is_of_its_own(part: Node) -> bool:
+    """Return whether a part is a value of a function that the document defines, with whatever factor."""
+    return isinstance(part, Call) and not is_known_function(part.function)
 
 
 def _names_in(node: Node) -> set[Name]:

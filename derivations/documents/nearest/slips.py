@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from derivations.documents.syntax import Aggregate, Name, Node, Number, Power, Quotient, Sum
 
-__all__ = ["EXCHANGED", "NUMBER", "QUOTED", "is_free", "renames"]
+__all__ = ["EXCHANGED", "FACTOR", "NUMBER", "QUOTED", "is_free", "renames"]
 
 FREE = re.compile(  # edits that change which letters stand there, or what an author may choose
     r"the (?:factor|summand) \D|the division by|there must be no (?:division|factor|root|sigma|tanh)"
@@ -24,6 +24,7 @@ QUOTED = re.compile(
 DIVISION = re.compile(r"the division by (\S+) is missing")
 EXCHANGED = re.compile(r"(\S+) belongs where (\S+) stands")
 NUMBER = re.compile(r"the (?:factor|summand) \d|the square is missing|the (?:number|exponent) must be")
+FACTOR = re.compile(r"the factor \d")  # which a letter may have in its definition
 SETTING = re.compile(r"the number must be \S+, not (\d+)$")
 LEAST_SETTING = 1000  # a base of frequencies, or a number of steps, that an author sets otherwise
 NO_SCALE = "the number must be 1, not"  # a scale, as the 255 of pixels

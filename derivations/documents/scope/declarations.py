@@ -86,7 +86,7 @@ def _in_statement(
             for side in chain.sides[: link + 1]:
                 names = subjects(side) or (names_before(pieces, number) if is_empty(side) else ())
                 for name in (*_listed_before(before, side), *names):
-                    yield Declaration(name.key, place, name, sizes=members, stated=True)
+                    yield Declaration(name.key, place, name, sizes=members)
         elif relation in ("=", ":=", "←"):
             for each in _equation(chain, link, left, right, place):
                 if not (

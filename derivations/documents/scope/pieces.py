@@ -48,7 +48,7 @@ class Declaration:
     printed: Number | None = None
     index: bool = False
     vector: bool = False
-    stated: bool = False  # a verb or a relation says it: "$d_k$ is the ...", `X \in \mathbb{R}^{n \times d}`
+    stated: bool = False  # a meaning that a verb states: "$d_k$ is the ..."
 
 
 @dataclass(frozen=True)

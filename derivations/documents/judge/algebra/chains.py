@@ -21,7 +21,12 @@ from dataclasses import replace
 from derivations.documents.budget import TooCostly, budget_of
 from derivations.documents.formulas import formula_text
 from derivations.documents.judge.algebra.dot_products import with_sums
-from derivations.documents.judge.algebra.free_letters import has_differentials, letters_of, may_be_complex
+from derivations.documents.judge.algebra.free_letters import (
+    has_differentials,
+    letters_of,
+    may_be_complex,
+    may_be_whole,
+)
 from derivations.documents.judge.algebra.moments import check_moments, says_unit_variance
 from derivations.documents.judge.algebra.near_identities import mended, slip_between
 from derivations.documents.judge.algebra.normalisations import is_normalisation
@@ -51,9 +56,7 @@ def check_chains(statement: Statement, link: int | None, scope: Scope) -> Iterat
         return
     sides = statement.chain.sides[link : link + 2]
     for finding in tuple(_compared(statement, link, scope)) or _with_letters(statement, link, scope):
-        if finding.verdict != "wrong" or not (
-            any(map(has_differentials, sides)) or may_be_complex(*sides) or _are_steps(*sides) or _are_of_unity(*sides)
-        ):
+        if finding.verdict != "wrong" or not any(may_be(*sides) for may_be in OTHERWISE):
             yield finding
 
 
@@ -157,6 +160,15 @@ def _has_idle_index(*sides: Node) -> bool:
 
 def _occurs(name: Name, node: Node) -> bool:
     return any(isinstance(part, Name) and part.key == name.key for part in node.walk())
+
+
+OTHERWISE: tuple[Callable[..., bool], ...] = (  # what makes good that two sides differ
+    lambda *sides: any(map(has_differentials, sides)),
+    may_be_complex,
+    may_be_whole,
+    _are_steps,
+    _are_of_unity,
+)
 
 
 # --- by definition ---

@@ -15,8 +15,15 @@ from derivations.documents.judge.algebra.sampled import DELTAS, is_known_functio
 from derivations.documents.syntax import Aggregate, Call, Fence, Name, Node, Power, Product, Quotient, Sum, Words
 
 __all__ = [
-    "PLACE", "cancellable", "free_letters", "has_differentials", "indices_of", "letters_of", "may_be_complex",
+    "PLACE",
+    "cancellable",
+    "free_letters",
+    "has_differentials",
+    "indices_of",
+    "letters_of",
+    "may_be_complex",
     "may_be_means",
+    "may_be_whole",
 ]  # fmt: skip
 
 PLACE = Words("·")  # of the index of a sum
@@ -58,6 +65,12 @@ def may_be_complex(*sides: Node) -> bool:
         if isinstance(part, Product)
         for factor in part.factors
     )
+
+
+def may_be_whole(*sides: Node) -> bool:
+    """Return whether square brackets stand around a quotient alone, [n/2], which to some is a whole number."""
+    fences = (part for side in sides for part in side.walk() if isinstance(part, Fence) and part.bracket == "[")
+    return any(isinstance(each.inside, Quotient) for each in fences)
 
 
 def may_be_means(side: Node, bases: set[str]) -> bool:

@@ -43,7 +43,7 @@ def strayed(statement: Statement, link: int, scope: Scope) -> Mended | None:
     """
     sides = statement.chain.sides
     begin, end = _run(statement, link)
-    if not 3 <= end - begin <= MOST_SIDES or _is_special(statement):
+    if not 3 <= end - begin <= MOST_SIDES or _is_special(statement) or _recurs(sides):
         return None
     for at in (link + 1, link) if link == begin else (link + 1,):
         others = (*sides[begin:at], *sides[at + 1 : end])
@@ -70,6 +70,12 @@ def _is_special(statement: Statement) -> bool:
     condition = statement.chain.condition
     ranged = condition is None or any(isinstance(part, Dots) for part in condition.walk())
     return statement.passage.syntax == "code" or not ranged or is_condition(statement)
+
+
+def _recurs(sides: Sequence[Node]) -> bool:
+    r"""Return whether a letter is defined by another one of its kind, which is such a sum: `\mu_k` by `\mu_{k-1}`."""
+    first, names = sides[0], (part for side in sides for part in side.walk() if isinstance(part, Name))
+    return isinstance(first, Name) and any(each.base == first.base and each.key != first.key for each in names)
 
 
 def _mended(side: Node, others: Sequence[Node], scope: Scope, *, within: bool) -> Mended | None:

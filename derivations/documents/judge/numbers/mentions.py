@@ -112,11 +112,17 @@ def _in_place(statement: Statement, shown: Printed, text: str | None) -> Repair 
 
 
 def _sums_to_one(statement: Statement, side: Node, first: Node, scope: Scope) -> Iterator[Finding]:
+    calls = (part for part in side.walk() if isinstance(part, Call))
+    given = {id(part) for call in calls for argument in call.arguments for part in argument.walk()}
     for part in side.walk():
+        if id(part) in given:
+            continue  # a softmax is taken of what needs to sum to nothing
         rows = part.rows if isinstance(part, MatrixLiteral) else (part.items,) if isinstance(part, List) else ()
         numbers = [[printed(entry) for entry in row] for row in rows]
         weights = [[each for each in row if each is not None and 0 <= each.value <= 1] for row in numbers]
-        if not rows or any(len(row) < 2 or len(row) != len(given) for row, given in zip(weights, rows, strict=True)):
+        if not rows or any(
+            len(row) < 2 or len(row) != len(written) for row, written in zip(weights, rows, strict=True)
+        ):
             continue
         if any(all(each.exact for each in row) for row in weights):
             continue

@@ -77,26 +77,25 @@ def misfit(sides: Sequence[Node], found: Fit, statement: Statement, scope: Scope
     if cause.repair is not None:
         start = statement.chain.sides.index(sides[0])
         right = source(cause.repair, statement, statement.chain.relations[start : start + 1])
-    letters = _shaped(sides, found)
-    said: Unproved = "wrong" if letters and all(_is_of_section(each, scope, STEPS) for each in letters) else "unknown"
-    stated = all(_is_of_section(each, scope, STEPS, stated=True) for each in letters)
-    return Finding(said, "shapes.clash" if stated else "shapes.beside", reason, right=right)
+    said: Unproved = "wrong" if _is_declared_here(sides, found, scope) else "unknown"
+    return Finding(said, "shapes.clash", reason, right=right)
 
 
-def _shaped(sides: Sequence[Node], found: Fit) -> tuple[Name, ...]:
-    """Return the letters of a clash that are arrays; none where the clash may be meant so.
+def _is_declared_here(sides: Sequence[Node], found: Fit, scope: Scope) -> bool:
+    """Return whether the section itself declares every shape in a clash. Inferred shapes are no evidence.
 
     Assumes      a letter equated with a letter is set to it, in a case of its own
     """
     if len(sides) == 2 and all(isinstance(each, Name) for each in sides):
-        return ()
+        return False
     if any(isinstance(each, List) and all(isinstance(item, Number) for item in each.items) for each in sides):
-        return ()  # an example, which may be of another size
+        return False  # an example, which may be of another size
     clash = found.clashes[0]
     if None in (*clash.left_shape.sizes, *clash.right_shape.sizes):
-        return ()
-    letters = (letter for side in (clash.left, clash.right) for letter in _letters(side))
-    return tuple(letter for letter in letters if not found.inference.shape(letter).is_scalar)
+        return False
+    letters = [letter for side in (clash.left, clash.right) for letter in _letters(side)]
+    shaped = [letter for letter in letters if not found.inference.shape(letter).is_scalar]
+    return bool(shaped) and all(_is_of_section(letter, scope, STEPS) for letter in shaped)
 
 
 def _letters(node: Node) -> Iterator[Name]:
@@ -106,19 +105,15 @@ def _letters(node: Node) -> Iterator[Name]:
     return (part for part in parts if isinstance(part, Name) and id(part) not in functions)
 
 
-def _is_of_section(name: Name, scope: Scope, steps: int, *, stated: bool = False) -> bool:
-    r"""Return whether the section declares the shape of a letter, or those of all letters in its definition.
-
-    With `stated` a relation must say so: `X \in \mathbb{R}^{n \times d}`, and no shape that stands beside the letter.
-    """
+def _is_of_section(name: Name, scope: Scope, steps: int) -> bool:
+    """Return whether the section declares the shape of a letter, or those of all letters in its definition."""
     at_place = all(not isinstance(each, Name) or each.base in INDICES for each in name.subscripts)
-    family = [each.declaration for each in scope.family_candidates(name) if not each.far] if at_place else []
-    near = [each[1] for each in scope.document.shapes.nearest(name.key, scope.section, scope.block) if each is not None]
-    if any(each.stated or not stated for each in (*family, *near)):
+    family = at_place and any(not each.far for each in scope.family_candidates(name))
+    if family or any(scope.document.shapes.nearest(name.key, scope.section, scope.block)):
         return True
     definition = scope.near_definition(name) if steps else None
     parts = list(_letters(definition)) if definition is not None else []
-    return bool(parts) and all(_is_of_section(part, scope, steps - 1, stated=stated) for part in parts)
+    return bool(parts) and all(_is_of_section(part, scope, steps - 1) for part in parts)
 
 
 def reason_of(clash: Clash, statement: Statement, scope: Scope) -> str:
