@@ -91,7 +91,7 @@ def _readings(document: Document, functions: frozenset[str]) -> Iterator[_Read]:
                 continue
             reading = with_amount(read_formula(passage.text, passage.syntax, functions), block.behind(place))
             here = _statements(reading, passage, block, section, number)
-            goes_on = passage.display or (last is not None and last.block is block)
+            goes_on = last is not None and (passage.display or last.block is block or last.block is around[0])
             if here and last is not None and goes_on and last.section == section and not _is_of_another(place, block):
                 chain = last.continued_by(here[0].chain)
                 if chain is not None:

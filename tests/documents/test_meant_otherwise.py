@@ -57,6 +57,9 @@ MEANT = [
     "read A[i] (4 bytes) + write C[i] (4 bytes) = 8 bytes",
     "It needs 1000/16=63 blocks.",
     "Two of 3 * 3 = 5 * 5",  # kernels
+    r"$$r = -\sqrt{3a^2 - (\sqrt{2}a)^2} + \sqrt{3a^2} = -a + \sqrt{3}a = a(\sqrt{3} - 1)$$",
+    r"$$Y = u - (I - A - B)^{-1} m = u - [(I - A - B) + A + B] (I - A - B)^{-1} m$$",
+    r"Usually: $$opt^n(P)=opt^{n+1}(P)$$ eventually.",
     r"$L = \sum_{m = n \geq 2}^{\infty} a_m x^m$ with $a_n$ for each $n$.",
     r"$i = (n - 3) / 2 = (n - 1) / 2 - 1 = [n / 2] - 1$",
     r"$$\mu_k = \frac{1}{k} \sum_{j=1}^k x_j = \frac{1}{k} (x_k + \sum_{j=1}^{k-1} x_j) = "
@@ -135,6 +138,7 @@ MISTAKEN = [
     r"$$L = \sum_{(x, y) \in D} (h(x) - y)^2 = \sum_{(x, y) \in D} (h(x)^2 + 2 h(x) y + y^2)$$",
     r"So $(A B)^\top = A^\top B^\top$.",
     "Therefore 3.5 > 4.6.",
+    r"$$r = -\sqrt{3a^2 - (\sqrt{2}a)^2} + \sqrt{3a^2} = a + \sqrt{3}a = a(\sqrt{3} + 1)$$",
     "It overflows: $e^{12}=162753$.",
     r"$$\begin{bmatrix} e^{0.5773512} \\ 1 \end{bmatrix} = \begin{bmatrix} e^{0.57735026} \\ 1 \end{bmatrix}$$",
     r"With $L = w^2 - b \sum_i a_i y_i$ we get $\frac{\partial L}{\partial b} = \sum_i a_i y_i$.",

@@ -27,6 +27,7 @@ from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Fence, Name, Node, Number, Power, Quotient, Root, Transpose
 from derivations.documents.verdicts import Finding
+from derivations.symbols import scalar
 
 __all__ = [
     "Decided",
@@ -67,6 +68,10 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
     if not found:
         return
     is_refuted_once = any(each.level == "refuted" for each in found)
+    if is_refuted_once and any(map(_is_equal_for_positive, typings)):
+        where = ("the letters are positive",)
+        yield Finding("conditional", CHECK, "both sides are equal for positive letters", assumptions=where)
+        return
     if is_refuted_once and _has_bars(left) != _has_bars(right):
         return  # which of two letters is larger, their names may say
     if any(each.level == "proved" for each in found) and _turns_numbers(sides, typings, scope):
@@ -75,7 +80,7 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
         if _partial(left) + _partial(right) <= sum(map(_partial_in, typings[0].sides[:2])):
             yield from _certain(typings[0])
         else:  # something that may not be defined was cancelled
-            where: tuple[str, ...] = ("both sides are defined",)
+            where = ("both sides are defined",)
             yield Finding("conditional", CHECK, "both sides are equal wherever both are defined", assumptions=where)
     elif not by and not _has_a_value(left, scope) and (where := _defined_where(typings)):
         yield Finding("conditional", CHECK, "both sides are equal wherever both are defined", assumptions=where)
@@ -93,6 +98,17 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
         )
     elif by or link or _are_declared((left, right), scope):  # a first link of other letters may be a condition
         yield from verdict_of(found, sides, typings, scope, CHECK, "algebra", f"the other side{by}")
+
+
+def _is_equal_for_positive(typing: Elaborated) -> bool:
+    """Return whether the two sides have roots and are equal for positive letters: sqrt(a^2) = a."""
+    left, right = typing.sides[:2]
+    roots = [part for side in (left, right) for part in side.atoms(Pow) if not part.exp.is_integer]
+    letters = {each for side in (left, right) for each in side.free_symbols if each.is_real and not each.is_integer}
+    if not roots or not letters:
+        return False
+    positive = {each: scalar(each.name, positive=True) for each in letters}
+    return are_equal(left.xreplace(positive), right.xreplace(positive))
 
 
 def _are_declared(sides: Sequence[Node], scope: Scope) -> bool:

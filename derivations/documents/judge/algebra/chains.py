@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from derivations.documents.budget import TooCostly, budget_of
 from derivations.documents.formulas import formula_text
@@ -40,7 +41,7 @@ from derivations.documents.judge.numbers.letters import ambiguous, bare, put
 from derivations.documents.proving import are_equal
 from derivations.documents.scope import Scope
 from derivations.documents.statements import Statement
-from derivations.documents.syntax import Aggregate, Name, Node, Number, Power, Product
+from derivations.documents.syntax import Aggregate, Name, Node, Number, Power, Product, rebuilt
 from derivations.documents.verdicts import ALONE, Finding, Unproved
 from derivations.language.arrays.scalars import Expectation, Variance
 
@@ -140,16 +141,22 @@ def _is_step(left: Node, right: Node) -> bool:
 
 
 def _are_steps(left: Node, right: Node) -> bool:
-    """Return whether two sides are a letter at two steps: x^{k+1} = x^k."""
-    match left, right:
-        case Power(base=Name() as one, exponent=first), Power(base=Name() as other, exponent=second):
-            return one == other and not (isinstance(first, Number) or isinstance(second, Number))
-    return False
+    """Return whether two sides are alike but for the steps that letters are at: x^{k+1} = x^k, f^n(x) = f^{n+1}(x)."""
+    return any(isinstance(part, Power) for part in left.walk()) and _without_steps(left) == _without_steps(right)
 
 
-def _are_of_unity(*sides: Node) -> bool:
-    """Return whether the only letter is I, which is the identity: I I = I."""
-    return {name.key for side in sides for name in letters_of(side)} == {"I"}
+def _without_steps(node: Any) -> Any:
+    match node:
+        case Power(base=Name(base=letter) as base, exponent=exponent) if letter != "e" and not isinstance(
+            exponent, Number
+        ):
+            return base
+    return rebuilt(node, _without_steps)
+
+
+def _have_an_identity(*sides: Node) -> bool:
+    """Return whether a letter is I, which may be the identity: I I = I, (I + A) B = B + A B."""
+    return any(name.key == "I" for side in sides for name in letters_of(side))
 
 
 def _has_idle_index(*sides: Node) -> bool:
@@ -167,7 +174,7 @@ OTHERWISE: tuple[Callable[..., bool], ...] = (  # what makes good that two sides
     may_be_complex,
     may_be_whole,
     _are_steps,
-    _are_of_unity,
+    _have_an_identity,
 )
 
 

@@ -12,7 +12,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from derivations.documents.judge.algebra.sampled import DELTAS, is_known_function
-from derivations.documents.syntax import Aggregate, Call, Fence, Name, Node, Power, Product, Quotient, Sum, Words
+from derivations.documents.syntax import (
+    Aggregate,
+    Call,
+    Fence,
+    Name,
+    Node,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Sum,
+    Words,
+)
 
 __all__ = [
     "PLACE",
@@ -68,9 +80,10 @@ def may_be_complex(*sides: Node) -> bool:
 
 
 def may_be_whole(*sides: Node) -> bool:
-    """Return whether square brackets stand around a quotient alone, [n/2], which to some is a whole number."""
+    """Return whether square brackets stand around a part of a letter alone, [n/2], which to some is a whole number."""
     fences = (part for side in sides for part in side.walk() if isinstance(part, Fence) and part.bracket == "[")
-    return any(isinstance(each.inside, Quotient) for each in fences)
+    parts = (each.inside for each in fences if isinstance(each.inside, Quotient))
+    return any(isinstance(each.numerator, Name) and isinstance(each.denominator, Number) for each in parts)
 
 
 def may_be_means(side: Node, bases: set[str]) -> bool:
