@@ -69,8 +69,8 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
         return
     is_refuted_once = any(each.level == "refuted" for each in found)
     if is_refuted_once and any(map(_is_equal_for_positive, typings)):
-        where = ("the letters are positive",)
-        yield Finding("conditional", CHECK, "both sides are equal for positive letters", assumptions=where)
+        reason = "both sides are equal for positive letters"
+        yield Finding("conditional", CHECK, reason, assumptions=("the letters are positive",))
         return
     if is_refuted_once and _has_bars(left) != _has_bars(right):
         return  # which of two letters is larger, their names may say
@@ -80,7 +80,7 @@ def check_identities(statement: Statement, link: int | None, scope: Scope) -> It
         if _partial(left) + _partial(right) <= sum(map(_partial_in, typings[0].sides[:2])):
             yield from _certain(typings[0])
         else:  # something that may not be defined was cancelled
-            where = ("both sides are defined",)
+            where: tuple[str, ...] = ("both sides are defined",)
             yield Finding("conditional", CHECK, "both sides are equal wherever both are defined", assumptions=where)
     elif not by and not _has_a_value(left, scope) and (where := _defined_where(typings)):
         yield Finding("conditional", CHECK, "both sides are equal wherever both are defined", assumptions=where)

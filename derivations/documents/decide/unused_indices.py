@@ -51,7 +51,7 @@ def check_unused_indices(statement: Statement, link: int | None, scope: Scope) -
 def _ends_a_range(key: str, body: Node) -> bool:
     r"""Return whether an index is the end of a range: `s_{1:t}`, `a_t, \dots, a_{t+m}`. Such a t is given."""
     names = (part for part in body.walk() if isinstance(part, Name))
-    ranges = [each for name in names for each in name.subscripts if isinstance(each, Chain)]
+    ranges: list[Node] = [each for name in names for each in name.subscripts if isinstance(each, Chain)]
     ranges += [part for part in body.walk() if any(isinstance(each, Dots) for each in part.children)]
     return any(isinstance(each, Name) and each.key == key for part in ranges for each in part.walk())
 
