@@ -37,6 +37,7 @@ Unproved = Literal["holds", "conditional", "wrong", "unknown"]  # what a check m
 Verdict = Literal["proved", Unproved]
 VERDICTS: tuple[Verdict, ...] = ("proved", "holds", "conditional", "wrong", "unknown")
 FORMS = ("canonical", "nearest")  # the checks that compare a formula with known ones
+OTHERS = ("contraction", "parallel", "pattern")  # and with others of the document
 ALONE = ".alone"  # behind the id of a check: nothing but the two sides says that they are meant to be equal
 NO_CHECK = "none"  # the check of a formula of which no check says anything
 NOT_UNDERSTOOD = "not understood"  # the check of a formula that could not be read to its end
@@ -126,14 +127,14 @@ def settled(findings: Iterable[Finding]) -> Finding:
 
     Result       the first finding that is wrong; else proved before holds before conditional; a finding that nothing
                  can be proved of without an assumption keeps that assumption. Of sides that are proved equal it is not
-                 said that they are another formula than a known one, and of a usual derivative not that it is none of
-                 what the document defines: another line is wrong, if any
+                 said that they are another formula than a known one or than others of the document, and of a usual
+                 derivative not that it is none of what the document defines: another line is wrong, if any
     """
     known = [finding for finding in findings if finding.verdict != "unknown"]
     is_proved = any(finding.verdict == "proved" for finding in known)
     is_usual = any(finding.verdict == "holds" and finding.check in FORMS for finding in known)
     for finding in known:
-        elsewhere = (is_proved and finding.check in FORMS) or (is_usual and finding.check == "derivative")
+        elsewhere = (is_proved and finding.check in (*FORMS, *OTHERS)) or (is_usual and finding.check == "derivative")
         if finding.verdict == "wrong" and not elsewhere:
             return finding
     known = [finding for finding in known if finding.verdict != "wrong"]

@@ -57,6 +57,10 @@ MEANT = [
     "read A[i] (4 bytes) + write C[i] (4 bytes) = 8 bytes",
     "It needs 1000/16=63 blocks.",
     "Two of 3 * 3 = 5 * 5",  # kernels
+    r"ORPO: $L_{OR} = -\log \sigma(\log \frac{p(w|x)}{1-p(w|x)} - \log \frac{p(l|x)}{1-p(l|x)})$",
+    r"An LSTM: $c^{\langle t \rangle} = \Gamma_f * c^{\langle t-1 \rangle} + \Gamma_u * \tilde{c}^{\langle t \rangle}$",
+    r"$$A B = C$$ $$D = A B$$ $$A B + A C$$ $$A B - I$$ $$A C = A C$$ $$(B + C) A = B A + C A$$ and $A^\top$",
+    "每 token 激活 22B,所以 22B ≈ 8/128 × 235B 加上各层 attention。",
     r"$$r = -\sqrt{3a^2 - (\sqrt{2}a)^2} + \sqrt{3a^2} = -a + \sqrt{3}a = a(\sqrt{3} - 1)$$",
     r"$$Y = u - (I - A - B)^{-1} m = u - [(I - A - B) + A + B] (I - A - B)^{-1} m$$",
     r"Usually: $$opt^n(P)=opt^{n+1}(P)$$ eventually.",
@@ -138,6 +142,7 @@ MISTAKEN = [
     r"$$L = \sum_{(x, y) \in D} (h(x) - y)^2 = \sum_{(x, y) \in D} (h(x)^2 + 2 h(x) y + y^2)$$",
     r"So $(A B)^\top = A^\top B^\top$.",
     "Therefore 3.5 > 4.6.",
+    "每 token 激活 22B,所以 22B ≈ 8/128 × 235B。",
     r"$$r = -\sqrt{3a^2 - (\sqrt{2}a)^2} + \sqrt{3a^2} = a + \sqrt{3}a = a(\sqrt{3} + 1)$$",
     "It overflows: $e^{12}=162753$.",
     r"$$\begin{bmatrix} e^{0.5773512} \\ 1 \end{bmatrix} = \begin{bmatrix} e^{0.57735026} \\ 1 \end{bmatrix}$$",

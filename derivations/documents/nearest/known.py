@@ -192,8 +192,8 @@ def strange_letters(expression: Expr, known: Known) -> str:
         {symbol.name.partition("[")[0] for symbol in each.atoms(Symbol)} & family
         for each in (expression, known.plain.expression)
     )
-    if not here or here == there:
-        return ""
+    if here <= there or there <= here:
+        return ""  # none stands in the place of another one
     return f"{' and '.join(sorted(there - here))} belongs where {' and '.join(sorted(here - there))} stands"
 
 

@@ -7,6 +7,7 @@ Definition   a percentage beside whole numbers, an order of magnitude, π or e a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import islice, product
@@ -23,6 +24,7 @@ __all__ = ["CONSTANTS", "is_meant_otherwise"]
 ABOUT = 20  # a bare power of ten stands for what differs from it by less than one part of so many
 NEARLY = 1000  # a power of two stands for what differs from it by less than one part of so many
 CONSTANTS = ("e", "π", "pi")
+_ADDS = re.compile(r"\s*(?:plus\b|再?加上?|más\b|więcej\b|に加え)", re.IGNORECASE)
 MOST_NUMBERS, MOST_EXPONENTS = 3, 40  # numbers of a relation that may have lost an exponent, and ways tried
 MOST_IN_A_CELL = 1000  # a number with a word such as million is larger
 NEAR_A_FRACTION = 20  # a number stands for a fraction from which it differs by less than one part of so many
@@ -44,6 +46,15 @@ def _is_part_of_words(question: NumberLink) -> bool:
     opens = isinstance(chain.sides[0], Fence) and question.left is chain.sides[0]
     return (opens and before[-1:].isalpha()) or (
         question.right is chain.sides[-1] and behind[:2].isascii() and behind[:2].isalpha() and behind[:2].islower()
+    )
+
+
+def _goes_on_in_words(question: NumberLink) -> bool:
+    """Return whether words behind the last side add something to it: `22B ≈ 8/128 × 235B plus the layers`."""
+    block, passage = question.statement.block, question.statement.passage
+    at = block.number_of(passage)
+    return (
+        at is not None and question.right is question.statement.chain.sides[-1] and bool(_ADDS.match(block.behind(at)))
     )
 
 
@@ -259,6 +270,7 @@ def _is_power_of_two(number: Number) -> bool:
 
 MEANINGS: tuple[Callable[[NumberLink], bool], ...] = (
     _is_part_of_words,
+    _goes_on_in_words,
     _lists_settings,
     _is_signed,
     _is_bracketed,
