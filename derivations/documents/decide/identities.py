@@ -108,6 +108,7 @@ def _is_equal_for_positive(typing: Elaborated) -> bool:
     if not roots or not letters:
         return False
     positive = {each: scalar(each.name, positive=True) for each in letters}
+    spend(2_000 + work_of(left, right))
     return are_equal(left.xreplace(positive), right.xreplace(positive))
 
 

@@ -24,7 +24,7 @@ __all__ = ["CONSTANTS", "is_meant_otherwise"]
 ABOUT = 20  # a bare power of ten stands for what differs from it by less than one part of so many
 NEARLY = 1000  # a power of two stands for what differs from it by less than one part of so many
 CONSTANTS = ("e", "π", "pi")
-_ADDS = re.compile(r"\s*(?:plus\b|再?加上?|más\b|więcej\b|に加え)", re.IGNORECASE)
+_ADDS = re.compile(r"\s*(?:plus\b|加上|再加|に加え)", re.IGNORECASE)
 MOST_NUMBERS, MOST_EXPONENTS = 3, 40  # numbers of a relation that may have lost an exponent, and ways tried
 MOST_IN_A_CELL = 1000  # a number with a word such as million is larger
 NEAR_A_FRACTION = 20  # a number stands for a fraction from which it differs by less than one part of so many
@@ -51,11 +51,9 @@ def _is_part_of_words(question: NumberLink) -> bool:
 
 def _goes_on_in_words(question: NumberLink) -> bool:
     """Return whether words behind the last side add something to it: `22B ≈ 8/128 × 235B plus the layers`."""
-    block, passage = question.statement.block, question.statement.passage
-    at = block.number_of(passage)
-    return (
-        at is not None and question.right is question.statement.chain.sides[-1] and bool(_ADDS.match(block.behind(at)))
-    )
+    block, at = question.statement.block, question.statement.block.number_of(question.statement.passage)
+    is_last = question.right is question.statement.chain.sides[-1]
+    return is_last and at is not None and _ADDS.match(block.behind(at)) is not None
 
 
 def _is_bracketed(question: NumberLink) -> bool:
