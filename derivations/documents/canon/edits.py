@@ -1,7 +1,7 @@
 """Small edits of a formula, each with a description of the mistake that it corrects.
 
 Definition   an edit changes one place of a formula; what is canonical after one edit was canonical before one slip
-Result       `edits(node, letters)` yields formulas with the slip in words; `letters` may be put in the place of others
+Result       `edits(node, letters)` yields formulas with the slip; `letters` may be put in the place of others
 """
 
 from __future__ import annotations

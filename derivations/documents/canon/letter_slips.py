@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from derivations.documents.canon.places import Edit, places
+from derivations.documents.canon.slips import SlipKind
 from derivations.documents.syntax import (
     Aggregate,
     Call,
@@ -49,25 +50,25 @@ def transposes(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
         for at, factor in enumerate(node.factors):
             if _is_vector(factor):
                 turned = (*node.factors[:at], Transpose(factor), *node.factors[at + 1 :])
-                yield replace(node, factors=turned), f"{text_of(factor)} must be transposed"
+                yield replace(node, factors=turned), SlipKind.TRANSPOSE(text_of(factor))
     elif _has_turned_vector(node):
         return
     if isinstance(node, Transpose):
-        yield node.operand, f"{text_of(node.operand)} must not be transposed"
+        yield node.operand, SlipKind.NO_TRANSPOSE(text_of(node.operand))
     elif isinstance(node, Name) and not _is_vector(node):
-        yield Transpose(node), f"{node.key} must be transposed"
+        yield Transpose(node), SlipKind.TRANSPOSE(node.key)
     elif isinstance(node, Product) and len(node.factors) == 2:
         left, right = node.factors
         for one, other in ((left, right), (right, left)):
             if isinstance(one, Transpose) and not isinstance(other, Transpose):
                 ends = (other, one.operand) if one is left else (one.operand, other)
                 crossed = (Transpose(ends[0]), ends[1]) if one is left else (ends[0], Transpose(ends[1]))
-                yield replace(node, factors=crossed), f"{text_of(other)} and {text_of(one.operand)} have changed places"
+                yield replace(node, factors=crossed), SlipKind.EXCHANGED(text_of(other), text_of(one.operand))
                 pair = (one.operand, Transpose(other)) if one is left else (Transpose(other), one.operand)
-                yield replace(node, factors=pair), f"{text_of(other)} must be transposed, not {text_of(one.operand)}"
-            yield replace(node, factors=(right, left)), "the factors stand in the wrong order"
+                yield replace(node, factors=pair), SlipKind.OTHER_TRANSPOSE(text_of(other), text_of(one.operand))
+            yield replace(node, factors=(right, left)), SlipKind.ORDER()
         if isinstance(left, Transpose):
-            yield replace(node, factors=(right, left)), "the factors stand in the wrong order"
+            yield replace(node, factors=(right, left)), SlipKind.ORDER()
 
 
 def _is_vector(node: Node) -> bool:
@@ -86,10 +87,10 @@ def orders(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
         return
     for at in range(len(node.factors) - 1):
         swapped = (*node.factors[:at], node.factors[at + 1], node.factors[at], *node.factors[at + 2 :])
-        yield replace(node, factors=swapped), "the factors stand in the wrong order"
+        yield replace(node, factors=swapped), SlipKind.ORDER()
     for at in range(1, len(node.factors)):
         turned = (*node.factors[at:], *node.factors[:at])
-        yield replace(node, factors=turned), "the factors stand in the wrong order"
+        yield replace(node, factors=turned), SlipKind.ORDER()
 
 
 def letters_changed(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
@@ -98,7 +99,7 @@ def letters_changed(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
         return
     for letter in letters:
         if letter.base and not _spelled_alike(letter, node):
-            yield replace(letter, start=node.start, end=node.end), f"{letter.key} belongs where {node.key} stands"
+            yield replace(letter, start=node.start, end=node.end), SlipKind.LETTER(letter.key, node.key)
     indices = _indices_of(letters)
     for number, subscript in enumerate(node.subscripts):
         for inner, put in places(subscript):
@@ -107,9 +108,9 @@ def letters_changed(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
             for key, other in indices.items():
                 if key != inner.key:
                     changed = (*node.subscripts[:number], put(other), *node.subscripts[number + 1 :])
-                    yield replace(node, subscripts=changed), f"the index of {node.base} must be {key}, not {inner.key}"
+                    yield replace(node, subscripts=changed), SlipKind.INDEX(node.base, key, inner.key)
     if len(node.subscripts) == 2 and node.subscripts[0] != node.subscripts[1]:
-        yield replace(node, subscripts=node.subscripts[::-1]), f"the indices of {node.base} stand in the wrong order"
+        yield replace(node, subscripts=node.subscripts[::-1]), SlipKind.INDEX_ORDER(node.base)
 
 
 def _spelled_alike(one: Name, other: Name) -> bool:
@@ -123,17 +124,17 @@ def signs(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
         # The last term first: under an even power a flip of any sign is right, and 1 + x reads better than -1 - x.
         for at in reversed(range(len(node.signs))):
             signs = (*node.signs[:at], -node.signs[at], *node.signs[at + 1 :])
-            yield replace(node, signs=signs), "a sign is wrong"
+            yield replace(node, signs=signs), SlipKind.A_SIGN()
         if len(node.terms) == 2 and isinstance(node.terms[0], Number) and node.signs == (1, -1):
-            yield node.terms[1], f"{text_of(node.terms[1])} must not be subtracted from {text_of(node.terms[0])}"
+            yield node.terms[1], SlipKind.NO_DIFFERENCE(text_of(node.terms[1]), text_of(node.terms[0]))
         if len(node.terms) == 2 and _is_mean(node.terms[1]) and node.signs == (1, -1):
-            yield node.terms[0], f"{text_of(node.terms[1])} must not be subtracted"
+            yield node.terms[0], SlipKind.NOT_SUBTRACTED(text_of(node.terms[1]))
         if len(node.terms) == 2 and -1 in node.signs:
-            yield replace(node, terms=node.terms[::-1]), "the difference is taken the wrong way round"
+            yield replace(node, terms=node.terms[::-1]), SlipKind.DIFFERENCE()
     elif isinstance(node, Negative):
-        yield node.operand, "the sign is wrong"
+        yield node.operand, SlipKind.SIGN()
     elif isinstance(node, Product | Quotient | Call | Name | Aggregate | Power):
-        yield Negative(node), "the sign is wrong"
+        yield Negative(node), SlipKind.SIGN()
 
 
 def _is_mean(node: Node) -> bool:
@@ -163,11 +164,11 @@ def indices_changed(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
                 if len({other, bound, free}) == 3 and bound in keys:
                     yield (
                         replace(node, body=_reindexed(node.body, {bound: free, other: bound})),
-                        (f"the sum must be over the index in the place of {other}"),
+                        SlipKind.SUM_PLACE(other),
                     )
     for at, one in enumerate(keys):
         for other in keys[at + 1 :]:
-            yield _reindexed(node, {one: other, other: one}), f"the indices {one} and {other} have changed places"
+            yield _reindexed(node, {one: other, other: one}), SlipKind.INDICES_EXCHANGED(one, other)
 
 
 def _reindexed(node: Any, names: dict[str, str], inside: bool = False) -> Any:
@@ -186,7 +187,7 @@ def exchanged(root: Node, letters: Sequence[Name]) -> Iterator[Edit]:
         for other in present[at + 1 :]:
             if _spelled_alike(one, other):
                 continue
-            yield renamed(root, {one: other, other: one}), f"{one.key} and {other.key} have changed places"
+            yield renamed(root, {one: other, other: one}), SlipKind.EXCHANGED(one.key, other.key)
 
 
 def renamed(node: Any, names: Mapping[Name, Name]) -> Any:
@@ -200,21 +201,21 @@ def ranges(node: Node, letters: Sequence[Name]) -> Iterator[Edit]:
     """Yield edits of the bounds and of the index of a sum."""
     match node:
         case Aggregate(upper=Sum(terms=(Name() as size, Number()))):
-            yield replace(node, upper=size), f"the sum must go to {size.key}"
+            yield replace(node, upper=size), SlipKind.LAST(size.key)
         case Aggregate(kind="sum", lower=Number(text=text) as first) if text not in ("0", "1"):
             yield (
                 replace(node, lower=replace(first, text="1", value=Fraction(1))),
-                "the sum must begin with the first entry",
+                SlipKind.FIRST(),
             )
     if isinstance(node, Aggregate) and len(node.index) == 1:
         for key, other in _indices_in(node.body).items():
             if key != node.index[0].key:
-                yield replace(node, index=(other,)), f"the sum must be over {key}"
+                yield replace(node, index=(other,)), SlipKind.SUM_INDEX(key)
 
 
 def summands(node: Node, lacking: Sequence[Name]) -> Iterator[Edit]:
     """Yield edits that add or subtract a letter that the formula lacks."""
     if isinstance(node, Product | Name | Quotient | Aggregate | Power | Call):
         for letter in lacking:
-            yield Fence("(", Sum((node, letter), (1, -1))), f"{letter.key} must be subtracted"
-            yield Fence("(", Sum((node, letter), (1, 1))), f"the summand {letter.key} is missing"
+            yield Fence("(", Sum((node, letter), (1, -1))), SlipKind.SUBTRACTED(letter.key)
+            yield Fence("(", Sum((node, letter), (1, 1))), SlipKind.SUMMAND(letter.key)

@@ -7,12 +7,13 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
+from derivations.documents.canon.slips import Slip
 from derivations.documents.syntax import Aggregate, Call, Name, Node
 
 __all__ = ["Edit", "Put", "places"]
 
 Put = Callable[[Node], Node]
-Edit = tuple[Node, str]  # a formula with the slip that is mended in it
+Edit = tuple[Node, Slip]  # a formula with the slip that is mended in it
 
 
 def places(root: Node) -> Iterator[tuple[Node, Put]]:

@@ -20,6 +20,7 @@ from sympy.core.function import AppliedUndef
 
 from derivations.documents.budget import TooCostly, budget_of
 from derivations.documents.canon.edits import edits_among
+from derivations.documents.canon.slips import Slip
 from derivations.documents.conditions import SPECIAL
 from derivations.documents.decide.identities import (
     Decided,
@@ -104,15 +105,15 @@ def _defined_where(typings: Sequence[Elaborated]) -> tuple[str, ...]:
     return tuple(where)
 
 
-def _mended(sides: Sequence[Node], typing: Elaborated, scope: Scope) -> str:
-    """Return a description of the mistake in a refuted equation, or an empty string if none is found in time."""
+def _mended(sides: Sequence[Node], typing: Elaborated, scope: Scope) -> Slip | None:
+    """Return the mistake in a refuted equation, or None if none is found in time."""
     with suppress(TooCostly), budget_of(STEPS):
-        _, _, slip = mended(sides, typing, scope, RULE) or (0, None, "")
+        _, _, slip = mended(sides, typing, scope, RULE) or (0, None, None)
         return slip
-    return ""
+    return None
 
 
-def _without(slip: str, stated: Sequence[Node], scope: Scope) -> Node | None:
+def _without(slip: Slip | None, stated: Sequence[Node], scope: Scope) -> Node | None:
     """Return the right side with a mistake corrected, if it is then the derivative under every typing, or None."""
     with suppress(TooCostly), budget_of(STEPS):
         for new, found in edits_among(stated[1], stated) if slip and not _differentiates(stated[1]) else ():

@@ -16,6 +16,7 @@ from itertools import pairwise
 from derivations.documents.budget import spend
 from derivations.documents.canon.letter_slips import exchanged, orders, transposes
 from derivations.documents.canon.places import places
+from derivations.documents.canon.slips import Slip
 from derivations.documents.conditions import is_condition
 from derivations.documents.formulas import formula_text
 from derivations.documents.scope import Scope
@@ -117,7 +118,7 @@ def _transposed(side: Node) -> int:
     return sum(isinstance(part, Transpose) for part in side.walk())
 
 
-def _edited(right: Node) -> Iterator[tuple[Node, str]]:
+def _edited(right: Node) -> Iterator[tuple[Node, Slip]]:
     for rule in (transposes, orders):
         for node, put in places(right):
             for new, slip in rule(node, ()):

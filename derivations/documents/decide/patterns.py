@@ -17,6 +17,7 @@ from typing import Any
 from derivations.documents.budget import spend
 from derivations.documents.canon.letter_slips import orders, signs, transposes
 from derivations.documents.canon.places import places
+from derivations.documents.canon.slips import Slip, SlipKind
 from derivations.documents.conditions import is_condition
 from derivations.documents.formulas import formula_text
 from derivations.documents.scope import Scope
@@ -49,7 +50,7 @@ def check_patterns(statement: Statement, link: int | None, scope: Scope) -> Iter
     for new, slip in _edited(right):
         spend(10)
         count = known[pattern_of(left, new)]
-        is_turned = slip.endswith("sign is wrong")
+        is_turned = slip.kind in (SlipKind.SIGN, SlipKind.A_SIGN)
         if count >= LEAST and not (is_turned and BOTH_WAYS.search(scope.words(statement))):
             reason = f"{count} other formulas of this document are written alike but for this: {slip}"
             yield Finding("wrong", CHECK, reason, formula_text(new, statement.notation))
@@ -88,7 +89,7 @@ def _says_enough(right: Node) -> bool:
     return len({part.key for part in parts if isinstance(part, Name)}) >= LETTERS
 
 
-def _edited(right: Node) -> Iterator[tuple[Node, str]]:
+def _edited(right: Node) -> Iterator[tuple[Node, Slip]]:
     for rule in RULES:
         for node, put in places(right):
             for new, slip in rule(node, ()):

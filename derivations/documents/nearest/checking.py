@@ -21,6 +21,7 @@ from derivations.documents.budget import spend
 from derivations.documents.canon.edits import edits_among
 from derivations.documents.canon.equations import Equation
 from derivations.documents.canon.scalar_sampling import NoNumber
+from derivations.documents.canon.slips import Slip, SlipKind
 from derivations.documents.conditions import is_condition
 from derivations.documents.elaborate import Elaborated, NotElaborated, letters_for
 from derivations.documents.elaborate.typings import again
@@ -39,7 +40,7 @@ from derivations.documents.nearest.known import (
 from derivations.documents.nearest.matching import UNNAMED, is_proved_alike, role_name
 from derivations.documents.nearest.quick import QUICK, Quick
 from derivations.documents.nearest.said import LIGHT, Said
-from derivations.documents.nearest.slips import EXCHANGED, FACTOR, NUMBER, QUOTED, is_free, renames
+from derivations.documents.nearest.slips import is_free, is_of_a_number, is_of_the_index, renames
 from derivations.documents.scope import Scope
 from derivations.documents.scope.sizes import fold_key
 from derivations.documents.statements import Statement
@@ -67,15 +68,13 @@ CHECK = "nearest"
 NEAR = 20  # statements before and after
 MOST_TYPINGS = 1  # whose edits are tried
 MOST_NODES = 100  # the known formulas are shorter
-NO_ROOT = "the root is missing"
-SIGN = ("the sign is wrong", "a sign is wrong")
+SIGNS = (SlipKind.SIGN, SlipKind.A_SIGN)
+QUOTED = (SlipKind.FUNCTION, SlipKind.LOGARITHM, SlipKind.LETTER)  # what nobody chooses in a formula of the handbook
 LOGARITHMS = ("log", "ln")
 LOSSES = ("L", "ℓ", "ell", "J", "loss", "Loss")
-NO_LOGARITHM = "the logarithm is missing"
 LEAST_SIZE = 3
 OUTER = ("row", "column")  # the places of an entry of a matrix
 ANOTHER = ("another formula is meant than the usual one",)
-IDLE = "the sum must be over"  # every term of the sum is the same
 
 
 def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Iterator[Finding]:
@@ -112,15 +111,17 @@ def check_nearest(statement: Statement, link: int | None, scope: Scope) -> Itera
     for new, slip, known in _edited(right, typings, said):
         named = said.means(known, new)
         text, result = formula_text(new, statement.notation), known.form.result or None
-        if slip != NO_ROOT and any(_is_subtracted_elsewhere(left, statement, scope) for left in lefts[-1:]):
+        if slip.kind is not SlipKind.ROOT and any(
+            _is_subtracted_elsewhere(left, statement, scope) for left in lefts[-1:]
+        ):
             continue  # which makes good its sign
-        if slip == NO_ROOT and any(_is_rooted_elsewhere(left, statement, scope) for left in lefts[-1:]):
+        if slip.kind is SlipKind.ROOT and any(_is_rooted_elsewhere(left, statement, scope) for left in lefts[-1:]):
             continue  # sigma may be the variance
-        idle = not found and slip.startswith(IDLE) and known.weight > LIGHT
+        idle = not found and is_of_the_index(slip) and known.weight > LIGHT
         if not known.form.assumed and (named or idle):
             elsewhere = ", which the document states elsewhere" if said.is_restated_as(known) else ""
             reason = f"one edit away from the formula of {known.title}{elsewhere}: {slip}"
-            in_calls = FACTOR.match(slip) and any(map(_is_of_its_own, right.walk()))
+            in_calls = slip.kind is SlipKind.FACTOR and slip.of_number and any(map(_is_of_its_own, right.walk()))
             certain = idle or (said.names_in_words(known) and not in_calls)
             said_so: Unproved = "wrong" if certain else "conditional"
             yield Finding(said_so, CHECK, reason, text, result, () if certain else ANOTHER)
@@ -242,26 +243,26 @@ def _parts_elsewhere(statement: Statement, scope: Scope) -> Iterator[Node]:
     return (part for other in others for side in other.chain.sides for part in side.walk())
 
 
-def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tuple[Node, str, Known]]:
+def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tuple[Node, Slip, Known]]:
     tempered = any(isinstance(part, Name) and part.base in ("tau", "τ", "T") for part in right.walk())
     uninterpreted = letters_for(right, typings[0].letters)
     bound = {name for part in right.walk() if isinstance(part, Aggregate) for name in part.index}
     letters, diagonals, idle = _names_in(right) - bound, _diagonals(right), _has_an_idle_index(right)
     for new, slip in edits_among(right, (right,)):
-        if tempered and slip == NO_ROOT:
+        if tempered and slip.kind is SlipKind.ROOT:
             continue  # a temperature may be the root itself
-        if slip == NO_LOGARITHM and (not _sums_a_logarithm(new) or _has_logarithm_of_a_loss(new)):
+        if slip.kind is SlipKind.LOGARITHM and (not _sums_a_logarithm(new) or _has_logarithm_of_a_loss(new)):
             continue  # the sum itself may be meant
-        if slip in SIGN and (said.may_be_maximised or said.restated):
+        if slip.kind in SIGNS and (said.may_be_maximised or said.restated):
             continue  # the same with the other sign may be meant where it is not called a loss
-        if slip.startswith(IDLE) and not idle:
+        if is_of_the_index(slip) and not idle:
             continue
-        if not said.may_mean and not slip.startswith(IDLE):
+        if not said.may_mean and not is_of_the_index(slip):
             continue
         free = is_free(slip, right) or renames(right, new, slip, typings[0].counts)
-        if free and not (said.quoted and QUOTED.match(slip)):
+        if free and not (said.quoted and slip.kind in QUOTED):
             continue
-        if slip.endswith(("must not be subtracted from 1", "1 minus it is needed")) or _undoes_a_square(new):
+        if slip.kind is SlipKind.ONE_MINUS or _is_taken_from_one(slip) or _undoes_a_square(new):
             continue  # alpha may be 1 - beta, and a loss may be squared
         if _loses_letters(letters, _names_in(new) - bound) or _diagonals(new) > diagonals or _vanishes(new):
             continue
@@ -273,7 +274,7 @@ def _edited(right: Node, typings: list[Elaborated], said: Said) -> Iterator[tupl
                 yield new, slip, known
 
 
-def _reached(new: Node, slip: str, typing: Elaborated, *, free: bool, said: Said) -> Iterator[Known]:
+def _reached(new: Node, slip: Slip, typing: Elaborated, *, free: bool, said: Said) -> Iterator[Known]:
     """Yield the known formulas that an edited side equals under the typing of the unedited side."""
     try:
         found = again((new,), typing, QUICK)
@@ -289,9 +290,9 @@ def _reached(new: Node, slip: str, typing: Elaborated, *, free: bool, said: Said
         light = known.weight < (LIGHT if said.is_of_a_letter else 1)
         if equation and light and not _has_its_letters(side, equation):
             continue  # a sum of three letters is one edit away from any other
-        if not equation and EXCHANGED.match(slip) and not said.names(known, new):
+        if not equation and slip.kind is SlipKind.LETTER and not said.names(known, new):
             continue  # what is restated may be so of other letters
-        if NUMBER.match(slip) and (said.gives_a_value or _has_a_size(new)):
+        if is_of_a_number(slip) and (said.gives_a_value or _has_a_size(new)):
             continue  # a width may be given as half of another, and an example has 4 for d_k
         if (known.weight >= LIGHT and not equation) or said.means(known, new):
             yield known
@@ -328,6 +329,10 @@ def _has_logarithm_of_a_loss(node: Node) -> bool:
     return any(
         isinstance(part, Name) and part.base in LOSSES for log in logs for each in log.arguments for part in each.walk()
     )
+
+
+def _is_taken_from_one(slip: Slip) -> bool:
+    return slip.kind is SlipKind.NO_DIFFERENCE and slip.about[1] == "1"
 
 
 def _undoes_a_square(node: Node) -> bool:

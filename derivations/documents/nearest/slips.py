@@ -7,35 +7,38 @@ Result       `is_free(slip, right)`, `renames(right, new, slip, counts)`: whethe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from derivations.documents.canon.slips import Slip, SlipKind
 from derivations.documents.syntax import Aggregate, Name, Node, Number, Power, Quotient, Sum
 
-__all__ = ["EXCHANGED", "FACTOR", "NUMBER", "QUOTED", "is_free", "renames"]
+__all__ = ["is_free", "is_of_a_number", "is_of_the_index", "renames"]
 
-FREE = re.compile(  # edits that change which letters stand there, or what an author may choose
-    r"the (?:factor|summand) \D|the division by|there must be no (?:division|factor|root|sigma|tanh)"
-    r"|it must be a (?:product|quotient)|the logarithm is missing|the function must be|\S+ must be (?:added|subtracted)"
-)
-QUOTED = re.compile(
-    r"the function must be|the logarithm is missing|(\S+) belongs where"
-)  # what nobody chooses in a formula of the handbook
-DIVISION = re.compile(r"the division by (\S+) is missing")
-EXCHANGED = re.compile(r"(\S+) belongs where (\S+) stands")
-NUMBER = re.compile(r"the (?:factor|summand) \d|the square is missing|the (?:number|exponent) must be")
-FACTOR = re.compile(r"the factor \d")  # which a letter may have in its definition
-SETTING = re.compile(r"the number must be \S+, not (\d+)$")
+K = SlipKind
+FREE = {  # edits that change which letters stand there, or what an author may choose
+    K.FACTOR, K.FACTOR_TOO_MANY, K.FACTOR_INSIDE, K.FACTOR_OF_ALL, K.SUMMAND, K.SUMMAND_INSIDE, K.SUBTRACTED,
+    K.DIVISION, K.ROOT_DIVISION, K.NO_DIVISION, K.NO_ROOT, K.NO_ROOT_OF_SQUARE, K.A_PRODUCT, K.A_QUOTIENT,
+    K.LOGARITHM, K.FUNCTION,
+}  # fmt: skip
+IN_NUMBERS = {K.FACTOR, K.FACTOR_TOO_MANY, K.SUMMAND, K.SUMMAND_TOO_MANY}
+SQUASHING = ("sigma", "tanh")
 LEAST_SETTING = 1000  # a base of frequencies, or a number of steps, that an author sets otherwise
-NO_SCALE = "the number must be 1, not"  # a scale, as the 255 of pixels
-ONE_MORE = "the summand 1 is missing"
 
 
-def renames(right: Node, new: Node, slip: str, counts: frozenset[str]) -> bool:
+def is_of_a_number(slip: Slip) -> bool:
+    """Return whether a number is wrong, missing or too many, among them the square of a part."""
+    return slip.kind in (K.SQUARE, K.NUMBER, K.NO_EXPONENT) or (slip.kind in IN_NUMBERS and slip.of_number)
+
+
+def is_of_the_index(slip: Slip) -> bool:
+    """Return whether a sum runs over another index than its terms have."""
+    return slip.kind in (K.SUM_INDEX, K.SUM_PLACE)
+
+
+def renames(right: Node, new: Node, slip: Slip, counts: frozenset[str]) -> bool:
     """Return whether an edit exchanges counts or labels, squares a letter, or changes the bounds of a sum."""
-    exchanged = EXCHANGED.match(slip)
-    if exchanged:
-        one, other = exchanged.groups()
+    if slip.kind is K.LETTER:
+        one, other = slip.about
         return one in counts or other in counts or one.partition("_")[0] == other.partition("_")[0]
     if _bounds(right) != _bounds(new):
         return True
@@ -50,21 +53,22 @@ def _bounds(node: Node) -> list[tuple[Node | None, Node | None]]:
     return [(part.lower, part.upper) for part in node.walk() if isinstance(part, Aggregate)]
 
 
-def is_free(slip: str, right: Node) -> bool:
+def is_free(slip: Slip, right: Node) -> bool:
     """Return whether an edit undoes an author's choice.
 
     The division by the number of terms of a sum is no choice, as it makes a mean.
     """
     counts = {part.upper.key for part in right.walk() if isinstance(part, Aggregate) and isinstance(part.upper, Name)}
-    if slip == ONE_MORE:  # the variance of a sample is divided by one less than its size
-        return any(_is_one_less(part, counts) for part in right.walk())
-    setting = SETTING.match(slip)
-    if slip.startswith(NO_SCALE) or (setting and int(setting[1]) >= LEAST_SETTING):
-        return True
-    division = DIVISION.match(slip)
-    if division and any(division[1] == name.key for name in _divisors(right)):
-        return True  # 1 / (n m) is divided by m
-    return bool(FREE.match(slip)) and not (division and division[1] in counts)
+    match slip:
+        case Slip(K.SUMMAND, ("1",)):  # the variance of a sample is divided by one less than its size
+            return any(_is_one_less(part, counts) for part in right.walk())
+        case Slip(K.NUMBER, (new, old)):  # a scale, as the 255 of pixels, or a setting
+            return new == "1" or (old.isdigit() and int(old) >= LEAST_SETTING)
+        case Slip(K.DIVISION, (letter,)):  # 1 / (n m) is divided by m
+            return letter not in counts or any(letter == name.key for name in _divisors(right))
+        case Slip(K.NO_FUNCTION, (function,)):
+            return function in SQUASHING
+    return slip.kind in FREE and not (slip.kind in IN_NUMBERS and slip.of_number)
 
 
 def _divisors(node: Node) -> Iterator[Name]:

@@ -1,6 +1,6 @@
 r"""Edits that may correct an equation: the edits of canonical forms, exponentials, numbers, and terms left out.
 
-Result       `tried(side, names, indices, most)`: sides with the slip in words, as many as the budget pays for; first
+Result       `tried(side, names, indices, most)`: sides with the slip, as many as the budget pays for; first
              those with the exponential of a factor, where other parts are exponentials
 """
 
@@ -13,6 +13,7 @@ from itertools import chain, islice
 from derivations.documents.budget import current_budget, spend
 from derivations.documents.canon.edits import Edit, edits
 from derivations.documents.canon.places import places
+from derivations.documents.canon.slips import SlipKind
 from derivations.documents.formulas import formula_text
 from derivations.documents.judge.algebra.normalisations import is_exponential
 from derivations.documents.judge.algebra.opaque_terms import opaque_letters
@@ -49,7 +50,7 @@ def _exponentials(side: Node) -> Iterator[Edit]:
             if isinstance(factor, Fence | Name | Aggregate) and not is_exponential(factor):
                 raised = Call(Name("exp"), (factor,))
                 factors = (*node.factors[:at], raised, *node.factors[at + 1 :])
-                yield placed(replace(node, factors=factors)), "the exponential is missing"
+                yield placed(replace(node, factors=factors)), SlipKind.EXPONENTIAL()
 
 
 def _more_edits(side: Node) -> Iterator[Edit]:
@@ -58,10 +59,11 @@ def _more_edits(side: Node) -> Iterator[Edit]:
         if isinstance(node, Number) and node.value:
             for value in (node.value * 10, node.value / 10):
                 new = Number(str(value), value)
-                yield placed(new), f"the number must be {new.text}, not {node.text}"
+                yield placed(new), SlipKind.NUMBER(new.text, node.text)
         if not isinstance(node, Sum) or 0 in node.signs:
             continue
         for at, (term, sign) in enumerate(zip(node.terms, node.signs, strict=True)):
             fewer = Sum(node.terms[:at] + node.terms[at + 1 :], node.signs[:at] + node.signs[at + 1 :])
             kept = fewer.terms[0] if fewer.signs == (1,) else fewer
-            yield placed(Fence("(", kept)), f"{formula_text(term)} must not be {'added' if sign > 0 else 'subtracted'}"
+            kind = SlipKind.NOT_ADDED if sign > 0 else SlipKind.NOT_SUBTRACTED
+            yield placed(Fence("(", kept)), kind(formula_text(term))

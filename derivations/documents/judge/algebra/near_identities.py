@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from derivations.documents.canon.slips import Slip, SlipKind
 from derivations.documents.conditions import is_condition
 from derivations.documents.formulas.vocabulary import GREEK
 from derivations.documents.judge.algebra.equation_edits import MOST_EDITS, tried
@@ -36,7 +37,6 @@ from derivations.documents.syntax import Call, Name, Node, Number, Power, Produc
 
 __all__ = ["MOST_NODES", "USUAL", "Mended", "is_explained", "mended", "slip_between"]
 
-EXPONENTIAL = "the exponential is missing"
 MOST_NODES = 240
 MOST_ONE_SIDED = 1  # letters of one side alone, as cancel in an identity: more make a definition
 UNSURE = ("1", "I", "𝟙", "infty")  # an indicator of what is not said, infinity
@@ -114,7 +114,7 @@ def _mended(statement: Statement, left: Node, right: Node, scope: Scope) -> Mend
         for edit, slip in tried(side, names, indices):
             if normalised and _bases(edit) != _bases(side):
                 continue  # without a letter it may hold for special values of it
-            if has_none and slip == EXPONENTIAL:
+            if has_none and slip.kind is SlipKind.EXPONENTIAL:
                 continue  # of sizes it has no digits that are left
             if same(numbers, edit, other, draws) and _is_identity(edit, other, about):
                 return Mended(edit, f"{slip}, on the {where}", _drops(side, edit, other))
@@ -139,7 +139,7 @@ def _bases(side: Node) -> set[str]:
     return {name.base for name in free_letters(side)}
 
 
-def slip_between(statement: Statement, whole: Node, other: Node) -> str | None:
+def slip_between(statement: Statement, whole: Node, other: Node) -> Slip | None:
     """Return the one mistake by which two formulas of the same letters differ, or None.
 
     The letters stand in the same order: another one may follow another convention.

@@ -98,5 +98,5 @@ def _mended(side: Node, others: Sequence[Node], scope: Scope, *, within: bool) -
     letters = tuple(each for each in names if not each.accent or each.accent in means)
     for edit, slip in tried(side, letters, indices):
         if same(numbers, edit, other, draws):
-            return Mended(edit, slip)
+            return Mended(edit, str(slip))
     return None

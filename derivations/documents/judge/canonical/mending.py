@@ -19,6 +19,7 @@ from derivations.documents.canon.edits import edits
 from derivations.documents.canon.norm_forms import FIRST
 from derivations.documents.canon.operation_slips import SIGMOID_RATE
 from derivations.documents.canon.role_letters import PLACE
+from derivations.documents.canon.slips import MISSING, TOO_MANY, Slip, SlipKind
 from derivations.documents.judge.arrays.arrays import function_word
 from derivations.documents.judge.arrays.formula_letters import Formula, names_in
 from derivations.documents.judge.canonical.assigning import Assignment
@@ -36,13 +37,22 @@ FREE_PAIRS = ({"W", "V"}, {"p", "q"}, {"W_1", "W_3"}, {"W", "U"}, {"U", "V"})
 
 
 class Judged(NamedTuple):
-    """A verdict on a right side. `mended` is the corrected right side, `result` a name in the catalogue."""
+    """A verdict on a right side: `mended` is the corrected right side, `slip` what is corrected.
+
+    `result` is a name in the catalogue.
+    """
 
     verdict: Likeness
     reason: str
     mended: Node | None = None
     result: str | None = None
     assumed: tuple[str, ...] = ()
+    slip: Slip | None = None
+
+    @property
+    def kind(self) -> SlipKind | None:
+        """The kind of the slip, if there is one."""
+        return self.slip.kind if self.slip else None
 
 
 def repaired(
@@ -72,7 +82,7 @@ def repaired(
         for concept, assignment, reader, likely in readers:
             if not likely.may_equal(edited) or _is_free(slip, right, formula):
                 continue
-            if slip.endswith("is too many") and (not is_read or concept.left == "mean"):
+            if slip.kind in TOO_MANY and (not is_read or concept.left == "mean"):
                 continue  # a factor in a way that is not read is not too many, and a product has a mean as well
             spent += 1
             if spent > MOST_READINGS or sum(each.work for _, _, each, _ in readers) > MOST_WORK:
@@ -84,52 +94,62 @@ def repaired(
                     continue
                 if match.form.title in NAMED and names & NAMED and match.form.title not in names:
                     continue
-                axis = match.form.assumed == (FIRST,) and slip.startswith("the sum must go")
+                axis = match.form.assumed == (FIRST,) and slip.kind is SlipKind.LAST
                 if (match.form.assumed and not (match.form.condition or axis)) or against:
                     continue
                 told = bool(match.form.places) or concept.left == "product entry"
-                if slip.startswith("the indices of") and convention != "rows" and not told:
+                if slip.kind is SlipKind.INDEX_ORDER and convention != "rows" and not told:
                     continue  # the weights of one query may stand in a column
                 # a letter that only divides once may have been left out elsewhere, such as a temperature
                 lost = {each.key for each in names_in(right)} - {each.key for each in names_in(edited)}
-                mended = None if lost and slip == "there must be no division" else edited
-                return Judged("wrong", f"this is not {concept.title}: {slip}", mended, match.form.result)
+                mended = None if lost and slip.kind is SlipKind.NO_DIVISION else edited
+                reason = f"this is not {concept.title}: {slip}"
+                return Judged("wrong", reason, mended, match.form.result, slip=slip)
     return None
 
 
-def _is_free(slip: str, right: Node, formula: Formula) -> bool:
+def _is_free(slip: Slip, right: Node, formula: Formula) -> bool:
     """Return whether a difference may be the author's choice: other letters, a gain, weights in a named network."""
-    words = slip.split()
-    if "belongs where" in slip and len(words) == 5 and words[3].startswith(f"{words[0]}_"):
-        return words[0] != "d"  # q at another time
-    if "belongs where" in slip and len(words) == 5 and words[0].startswith("W") and words[3].startswith("W"):
-        return words[0] not in {each.key for each in names_in(right)}  # which number weights have, their author says
-    if "belongs where" in slip and len(words) == 5 and {words[0], words[3]} <= {*PLACE["pos"]}:
-        return True  # a position in fewer letters
-    if slip.endswith("have changed places") and len(words) == 6:
-        pair = {words[0], words[2]}
-        if len({re.sub(r"\^?\*|'", "", each) for each in pair}) == 1:
-            return True  # which of y and y^* is the label, the author says
-        return pair in FREE_PAIRS or {each.partition("_")[0].lower() for each in pair} in FREE_PAIRS
-    if slip.startswith("the difference") or slip == "the sign is wrong":
-        return any({each.base.lower() for each in pair} in FREE_PAIRS for pair in _differences(right))
-    if slip.startswith("the number must be 1, not") or (slip == "there must be no division" and _has_a_scale(right)):
-        return True  # a scale that is divided out, as 255 of pixels, or a letter outside of exponentials
-    if slip.startswith(f"the number must be {float(SIGMOID_RATE)}"):  # 1.7, and 1.6, of which the slope at 0 is right
-        return any(isinstance(each, Number) and Fraction(3, 2) < each.value < Fraction(9, 5) for each in right.walk())
-    if slip.startswith("the division by"):
-        return words[3] in {name.key for name in names_in(right)}  # what is divided out again
-    if slip.startswith("the function must be"):  # sigma(x) = tanh(x): what an activation is, its author says
-        return isinstance(right, Call) and all(isinstance(each, Name) for each in right.arguments)
-    if slip.endswith("is too many"):
-        return words[2] in ("gamma", "g", "M", "mask", "Mask")  # gains, and masks by which entries are multiplied
-    if slip == "the factor V is missing" and not formula.arguments:
-        return True  # the weights of attention may be called so
-    if slip.startswith("the factor") and words[2] in {
-        each.key for each in _denominators(right) if isinstance(each, Name)
-    }:
-        return True  # which would only be divided out again
-    return slip.endswith("is missing") and bool(_functions(right) & NAMED)
+    letters = {each.key for each in names_in(right)}
+    match slip:
+        case Slip(SlipKind.LETTER, (new, old)) if old.startswith(f"{new}_"):
+            return new != "d"  # q at another time
+        case Slip(SlipKind.LETTER, (new, old)) if new.startswith("W") and old.startswith("W"):
+            return new not in letters  # which number weights have, their author says
+        case Slip(SlipKind.LETTER, (new, old)) if {new, old} <= {*PLACE["pos"]}:
+            return True  # a position in fewer letters
+        case Slip(SlipKind.EXCHANGED, (one, other)):
+            pair = {one, other}
+            if len({re.sub(r"\^?\*|'", "", each) for each in pair}) == 1:
+                return True  # which of y and y^* is the label, the author says
+            return pair in FREE_PAIRS or {each.partition("_")[0].lower() for each in pair} in FREE_PAIRS
+        case Slip(SlipKind.DIFFERENCE | SlipKind.SIGN):
+            return any({each.base.lower() for each in pair} in FREE_PAIRS for pair in _differences(right))
+        case Slip(SlipKind.NUMBER, ("1", _)):
+            return True  # a scale that is divided out, as 255 of pixels
+        case Slip(SlipKind.NO_DIVISION) if _has_a_scale(right):
+            return True  # or a letter outside of exponentials
+        case Slip(SlipKind.NUMBER, (new, _)) if (
+            Fraction(new) == SIGMOID_RATE
+        ):  # 1.7, and 1.6, of which the slope is right
+            return any(
+                isinstance(each, Number) and Fraction(3, 2) < each.value < Fraction(9, 5) for each in right.walk()
+            )
+        case Slip(SlipKind.DIVISION, (letter,)):
+            return letter in letters  # what is divided out again
+        case Slip(SlipKind.ROOT_DIVISION):
+            return False
+        case Slip(SlipKind.FUNCTION):  # sigma(x) = tanh(x): what an activation is, its author says
+            return isinstance(right, Call) and all(isinstance(each, Name) for each in right.arguments)
+        case Slip(kind, (what,)) if kind in TOO_MANY:
+            return what in ("gamma", "g", "M", "mask", "Mask")  # gains, and masks by which entries are multiplied
+        case Slip(SlipKind.FACTOR, ("V",)) if not formula.arguments:
+            return True  # the weights of attention may be called so
+        case Slip(SlipKind.FACTOR, (factor,)) if factor in {
+            each.key for each in _denominators(right) if isinstance(each, Name)
+        }:
+            return True  # which would only be divided out again
+    return slip.kind in MISSING and bool(_functions(right) & NAMED)
 
 
 def _denominators(right: Node) -> list[Node]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from derivations.documents.canon.attention_forms import UNSCALED
 from derivations.documents.canon.role_letters import KEY_WIDTHS, NORM
+from derivations.documents.canon.slips import MISSING, TOO_MANY, SlipKind
 from derivations.documents.canon.softmax_forms import COLUMNS
 from derivations.documents.judge.arrays.left_sides import is_deviation, plain, word_of
 from derivations.documents.judge.canonical.deviations import may_be_a_variance
@@ -46,8 +47,13 @@ __all__ = ["Compared", "in_its_surroundings"]
 NORMS = frozenset({"layer_norm.definition", "rms_norm.definition"})
 HEADS = frozenset({"multi_head.definition", "multi_head.one_head"})
 EPSILON = NORM["epsilon"]
-#: Slips that another formula may make good, as it multiplies by what is lacking.
-OF_SCALE = ("missing", "too many", "the sign is wrong", "division", "divided", "the number must")
+K = SlipKind
+OF_DIVISION = frozenset({
+    K.DIVISION, K.ROOT_DIVISION, K.NO_DIVISION, K.DIVISION_TOO_FAR, K.DIVISION_INSIDE, K.DIVISION_OF_FIRST,
+    K.DIVISION_OUTSIDE, K.DIVIDED, K.ALL_DIVIDED,
+})  # fmt: skip
+OF_SCALE = MISSING | TOO_MANY | OF_DIVISION | {K.SIGN, K.NUMBER}  # another formula may multiply by what is lacking
+OF_A_FACTOR = OF_DIVISION | {K.FACTOR, K.FACTOR_TOO_MANY, K.FACTOR_INSIDE, K.FACTOR_OF_ALL, K.ORDER, K.NUMBER}
 LIKELIHOOD = ("likelihood", "似然", "尤度")
 LOSS_GRADIENTS = ("softmax.cross_entropy_gradient", "softmax.cross_entropy_mean_gradient")
 CROSS_ENTROPY = ("cross-entropy", "cross entropy", "交叉熵", "交差エントロピー", "クロスエントロピー")
@@ -106,8 +112,7 @@ def _of_another_loss(found: Judged, link: Compared) -> Judged | None:
     words = link.scope.words(link.statement).lower()
     if any(word in words for word in (*CROSS_ENTROPY, "softmax", "logit")):
         return found
-    only_scaled = any(word in found.reason for word in ("factor", "divi", "number"))
-    return None if only_scaled or any(word in words for word in SQUARES) else found
+    return None if found.kind in OF_A_FACTOR or any(word in words for word in SQUARES) else found
 
 
 def _has_logarithm(node: Node) -> bool:
@@ -119,16 +124,16 @@ def _has_logarithm(node: Node) -> bool:
 def _multiplied_elsewhere(found: Judged, link: Compared) -> Judged | None:
     """Drop a verdict `wrong` on a function that is a factor elsewhere, where the missing scale may be added."""
     left = link.left
-    if found.verdict != "wrong" or not isinstance(left, Call) or not any(word in found.reason for word in OF_SCALE):
+    if found.verdict != "wrong" or not isinstance(left, Call) or found.kind not in OF_SCALE:
         return found
     if left.function.base in ELEMENTARY:  # that of which it is taken is named, and no function of the document
         return found
     others = link.scope.document.used_in(left.function, link.statement)
     sides = (side for other in others for side in other.chain.sides)
-    if "the sign" in found.reason:  # which a formula without any minus does not turn
+    if found.kind is K.SIGN:  # which a formula without any minus does not turn
         sides = (side for side in sides if any(map(_is_negative, side.walk())))
     products = (part for side in sides for part in side.walk() if isinstance(part, Product))
-    if "the number must" in found.reason:  # which no matrix after a function makes good
+    if found.kind is K.NUMBER:  # which no matrix after a function makes good
         products = (part for part in products if not any(map(link.scope.document.is_weight, part.factors)))
     factors = (each for part in products for each in part.factors)
     return None if any(isinstance(each, Call) and each.function == left.function for each in factors) else found
@@ -146,7 +151,7 @@ def _of_a_variance(found: Judged, link: Compared) -> Judged | None:
     """Drop a verdict `wrong` where sigma may be the variance, or where a mean that is not subtracted may be 0."""
     if found.verdict != "wrong" or found.mended is None:
         return found
-    if is_deviation(link.left) and found.reason.endswith("must be subtracted"):
+    if is_deviation(link.left) and found.kind is K.SUBTRACTED:
         return None
     return None if may_be_a_variance(link.left, link.right, found.mended, link.statement, link.scope) else found
 
