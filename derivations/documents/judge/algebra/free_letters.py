@@ -114,9 +114,10 @@ def cancellable(side: Node) -> set[str]:
 def letters_of(side: Node) -> Iterator[Name]:
     """Yield the letters of a side, without constants, known functions, indices, and labels such as the O of W^O."""
     parts = list(side.walk_outside_names())
-    functions = {id(part.function) for part in parts if isinstance(part, Call) and is_known_function(part.function)}
+    others = {id(part.function) for part in parts if isinstance(part, Call) and is_known_function(part.function)}
+    others |= {id(each) for part in parts if isinstance(part, Aggregate) for each in part.index}
     names = (each for each in parts if isinstance(each, Name))
-    return (each for each in names if id(each) not in functions and each.base not in ("e", "π", "pi"))
+    return (each for each in names if id(each) not in others and each.base not in ("e", "π", "pi"))
 
 
 def indices_of(side: Node) -> Iterator[str]:
