@@ -24,9 +24,10 @@ from derivations.documents.statements import Statement
 from derivations.documents.syntax import Call, Name, Node, Number, Transpose
 from derivations.documents.verdicts import ALONE, Finding
 
-__all__ = ["DIFFERS", "FITS", "UNNAMED", "in_policy", "of_its_kind"]
+__all__ = ["DIFFERS", "FITS", "FROM_THE_USUAL", "UNNAMED", "in_policy", "of_its_kind"]
 
 UNNAMED = "canonical.unnamed"
+FROM_THE_USUAL = "differs from the usual: "  # in front of the reason
 FITS = frozenset({"shapes.fit", "shapes.declared"})
 _ANOTHER_FORMULA = "another formula is meant than the usual one"
 _A_CONDITION = "the equation is a condition, which holds for some values only"
@@ -60,7 +61,7 @@ def in_policy(finding: Finding) -> Finding:
             return replace(finding, said="unknown")
         case "wrong" if finding.check in DIFFERS:
             assumptions = (*finding.assumptions, DIFFERS[finding.check])
-            reason = f"differs from the usual: {finding.reason}"
+            reason = FROM_THE_USUAL + finding.reason
             return replace(finding, said="conditional", reason=reason, assumptions=assumptions, repair=None)
     return finding
 

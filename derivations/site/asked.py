@@ -24,12 +24,13 @@ from derivations.documents.decide.identities import decided
 from derivations.documents.elaborate import Elaborated, NotElaborated, elaborated
 from derivations.documents.formulas import read_formula
 from derivations.documents.passages import Document
+from derivations.documents.policy import FROM_THE_USUAL
 from derivations.documents.readers import read_text
 from derivations.documents.readers.source import decoded
 from derivations.documents.reports.json_report import json_report
 from derivations.documents.reports.judging import judge_text
 from derivations.documents.scope import read_scopes
-from derivations.documents.settings import Settings, names_finding
+from derivations.documents.settings import Settings
 from derivations.documents.statements import Statement
 from derivations.site.calculator import row_of
 from derivations.site.questions import Questions, answer, lines_of_shapes
@@ -38,7 +39,7 @@ __all__ = ["QUESTIONS", "answered", "document", "equation", "model", "warm"]
 
 CONFIGURATION = "config.json"
 KINDS = ("number", "vector", "matrix")
-MISFITS = ("shapes",)
+MISFIT = "shapes.clash"
 NAME = "pasted"  # of the document in its report
 _OF_THE_PREAMBLE = re.compile(r" \(line \d+\)")  # the lines that declare shapes are written by us, and not seen
 
@@ -62,10 +63,10 @@ def equation(left: str, right: str, shapes: str = "") -> str:
         _refuse_no_side(name, side)
     text = f"$$\n{left.strip()} = {right.strip()}\n$$\n"
     claims = check_text(text, "markdown", settings=settings).claims
-    wrong = [each.finding for each in claims if each.finding.verdict == "wrong"]
-    misfits = [each for each in wrong if names_finding(MISFITS, each.check, None)]
+    known = [each for claim in claims for each in claim.findings if each.verdict != "unknown"]
+    misfits = [each for each in known if each.check == MISFIT]  # of shapes that are given for these letters alone
     if misfits:
-        reason = _OF_THE_PREAMBLE.sub("", misfits[0].reason)
+        reason = _OF_THE_PREAMBLE.sub("", misfits[0].reason.removeprefix(FROM_THE_USUAL))
         found: tuple[str, str, Sequence[str]] = "refuted", reason, ()
     else:
         found = _by_typings(text, settings)
