@@ -28,7 +28,7 @@ pytestmark = pytest.mark.browser
 Node = Callable[..., Any]
 
 LARGEST = 150_000  # bytes of the page of a result, without fonts
-JUDGED = ("check", "documents")  # pages of docs
+JUDGED = ("docs/check.md", "docs/documents.md", "tests/documents/corpus/attention_mistakes.md")
 HOSTILE = [
     "<script>alert(1)</script><img src=x onerror=alert(1)> $\\href{javascript:alert(1)}{x} = <img onerror=alert(1)>$",
     "$" + "(" * 20_000 + "x" + ")" * 20_000 + " = x$",
@@ -63,7 +63,7 @@ def configuration(repository: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def documents(repository: Path) -> list[Path]:
-    return [repository / "docs" / f"{name}.md" for name in JUDGED]
+    return [repository / path for path in JUDGED]
 
 
 @pytest.fixture(scope="session")
