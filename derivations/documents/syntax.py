@@ -45,20 +45,20 @@ class Node:
 
         Each part is one step of the formula's budget.
         """
-        return self._walk(lambda node: True)
+        return self._walk(())
 
     def walk_outside_names(self) -> Iterator[Node]:
         """Yield this part and all parts inside it but for subscripts and superscripts: x of `x_i`, and no i."""
-        return self._walk(lambda node: not isinstance(node, Name))
+        return self._walk(Name)
 
-    def _walk(self, goes_into: Callable[[Node], bool]) -> Iterator[Node]:
+    def _walk(self, closed: type[Node] | tuple[()]) -> Iterator[Node]:
         pending: list[Node] = [self]
         spend = current_budget().spend
         while pending:
             node = pending.pop()
             spend()
             yield node
-            if node.children and goes_into(node):
+            if node.children and not isinstance(node, closed):
                 pending.extend(node.children[::-1])
 
 

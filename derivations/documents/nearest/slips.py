@@ -17,7 +17,7 @@ __all__ = ["is_free", "is_of_a_number", "is_of_the_index", "renames"]
 K = SlipKind
 FREE = {  # edits that change which letters stand there, or what an author may choose
     K.FACTOR, K.FACTOR_TOO_MANY, K.FACTOR_INSIDE, K.FACTOR_OF_ALL, K.SUMMAND, K.SUMMAND_INSIDE, K.SUBTRACTED,
-    K.DIVISION, K.ROOT_DIVISION, K.NO_DIVISION, K.NO_ROOT, K.NO_ROOT_OF_SQUARE, K.A_PRODUCT, K.A_QUOTIENT,
+    K.ROOT_DIVISION, K.NO_DIVISION, K.NO_ROOT, K.NO_ROOT_OF_SQUARE, K.A_PRODUCT, K.A_QUOTIENT,
     K.LOGARITHM, K.FUNCTION,
 }  # fmt: skip
 IN_NUMBERS = {K.FACTOR, K.FACTOR_TOO_MANY, K.SUMMAND, K.SUMMAND_TOO_MANY}

@@ -120,13 +120,8 @@ def _is_signed(question: NumberLink) -> bool:
 
 
 def _is_no_assertion(question: NumberLink) -> bool:
-    """Return whether a relation in letters that have values elsewhere may be a condition, or set them anew.
-
-    Two numbers in plain characters are compared to see which is larger: of 3.5 > 4.6 what follows is said behind it.
-    """
+    """Return whether a relation in letters that have values elsewhere may be a condition, or set them anew."""
     letters = question.values()
-    if question.relation in ORDERS and isinstance(question.left, Number) and isinstance(question.right, Number):
-        return question.statement.passage.syntax != "latex" and not is_conclusion(question.statement)
     names = (part for side in (question.left, question.right) for part in side.walk() if isinstance(part, Name))
     single = {each.key for each in names if len(each.base) == 1 and each.key in (each.base, each.accent + each.base)}
     if any(not question.scope.is_given_near(key) for key in single & letters.keys()):
@@ -134,6 +129,13 @@ def _is_no_assertion(question: NumberLink) -> bool:
     if not letters or (question.relation in ORDERS and is_conclusion(question.statement)):
         return False
     return _is_equation(question) or is_condition(question.statement)
+
+
+def _is_a_test(question: NumberLink) -> bool:
+    """Return whether two numbers in plain characters are compared: of 3.5 > 4.6 what follows is said behind it."""
+    are_numbers = isinstance(question.left, Number) and isinstance(question.right, Number)
+    in_words = question.statement.passage.syntax != "latex"
+    return question.relation in ORDERS and are_numbers and in_words and not is_conclusion(question.statement)
 
 
 def _bounds_a_letter(question: NumberLink) -> bool:
@@ -276,6 +278,7 @@ MEANINGS: tuple[Callable[[NumberLink], bool], ...] = (
     _is_divided_by_all,
     _is_a_shape,
     _has_lost_exponents,
+    _is_a_test,
     _bounds_a_letter,
     _is_share,
     _is_range,
